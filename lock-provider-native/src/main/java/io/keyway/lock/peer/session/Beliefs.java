@@ -12,9 +12,7 @@ import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 
 /**
  * What a client believes of one session: one {@link Belief} for each ttl, and the keys that hold by it. A belief that
@@ -32,6 +30,10 @@ final class Beliefs {
             this.belief = belief;
         }
 
+        long ttl() {
+            return belief.ttl();
+        }
+
         void tell(Call call, Turn turn) {
             for (Key key : holders) {
                 turn.call(key, call);
@@ -44,7 +46,8 @@ final class Beliefs {
         }
     }
 
-    private final TreeMap<Long, TtlClass> classes = new TreeMap<>();
+    /** The smallest ttl first. Most clients use one. */
+    private final List<TtlClass> classes = new ArrayList<>(1);
     /** The highest stamp that came back; before the first one, the time at which the session was opened. */
     private long echo;
 
@@ -59,7 +62,16 @@ final class Beliefs {
     }
 
     private TtlClass of(long ttl) {
-        return classes.computeIfAbsent(ttl, fresh -> new TtlClass(new Belief(ttl, start(fresh))));
+        int place = 0;
+        while (place < classes.size() && classes.get(place).ttl() < ttl) {
+            place++;
+        }
+        if (place < classes.size() && classes.get(place).ttl() == ttl) {
+            return classes.get(place);
+        }
+        TtlClass fresh = new TtlClass(new Belief(ttl, start(ttl)));
+        classes.add(place, fresh);
+        return fresh;
     }
 
     private long start(long ttl) {
@@ -71,9 +83,10 @@ final class Beliefs {
     }
 
     void unhold(Key key, long ttl) {
-        TtlClass of = classes.get(ttl);
-        if (of != null) {
-            of.holders.remove(key);
+        for (int i = 0; i < classes.size(); i++) {
+            if (classes.get(i).ttl() == ttl) {
+                classes.get(i).holders.remove(key);
+            }
         }
     }
 
@@ -84,12 +97,12 @@ final class Beliefs {
         }
         echo = stamp;
         echoed = true;
-        for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
-            TtlClass of = entry.getValue();
+        for (int i = 0; i < classes.size(); i++) {
+            TtlClass of = classes.get(i);
             of.belief.echoed(stamp);
             if (of.doubted && of.belief.doubtful() - turn.now() > 0) {
                 of.doubted = false;
-                of.tell(new Certain(entry.getKey()), turn);
+                of.tell(new Certain(of.ttl()), turn);
             }
         }
         return true;
@@ -109,32 +122,29 @@ final class Beliefs {
         if (!Turn.due(next(), turn.now())) {
             return;
         }
-        List<Long> over = new ArrayList<>();
-        for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
-            TtlClass of = entry.getValue();
+        List<TtlClass> over = new ArrayList<>();
+        for (TtlClass of : classes) {
             if (of.holders.isEmpty()) {
                 continue;
             }
             if (!of.belief.holds(turn.now())) {
-                over.add(entry.getKey());
+                over.add(of);
                 turn.goal(SessionGoal.LAPSED);
-                of.tell(new Lapsed(entry.getKey()), turn);
+                of.tell(new Lapsed(of.ttl()), turn);
             } else if (!of.doubted && Turn.due(of.belief.doubtful(), turn.now())) {
                 of.doubted = true;
                 turn.goal(SessionGoal.DOUBTED);
-                of.tell(new Doubted(entry.getKey()), turn);
+                of.tell(new Doubted(of.ttl()), turn);
             }
         }
-        for (Long ttl : over) {
-            classes.remove(ttl);
-        }
+        classes.removeAll(over);
     }
 
     /** When the first belief that somebody holds by is overdue, or ends. */
     long next() {
         long next = Turn.NEVER;
-        for (TtlClass of : classes.values()) {
-            next = Turn.earlier(next, of.next());
+        for (int i = 0; i < classes.size(); i++) {
+            next = Turn.earlier(next, classes.get(i).next());
         }
         return next;
     }
@@ -142,7 +152,7 @@ final class Beliefs {
     /** When the last of them ends. */
     long lastLapse() {
         long last = Turn.NEVER;
-        for (TtlClass of : classes.values()) {
+        for (TtlClass of : classes) {
             if (!of.holders.isEmpty() && (last == Turn.NEVER || of.belief.deadline() - last > 0)) {
                 last = of.belief.deadline();
             }
@@ -152,16 +162,16 @@ final class Beliefs {
 
     /** The smallest ttl that is held; {@link Turn#NEVER} if none is. */
     long smallest() {
-        for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
-            if (!entry.getValue().holders.isEmpty()) {
-                return entry.getKey();
+        for (int i = 0; i < classes.size(); i++) {
+            if (!classes.get(i).holders.isEmpty()) {
+                return classes.get(i).ttl();
             }
         }
         return Turn.NEVER;
     }
 
     void holders(Set<Key> into) {
-        for (TtlClass of : classes.values()) {
+        for (TtlClass of : classes) {
             into.addAll(of.holders);
         }
     }
@@ -169,21 +179,19 @@ final class Beliefs {
     Beliefs copy() {
         Beliefs copy = new Beliefs(echo);
         copy.echoed = echoed;
-        for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
-            Belief belief = entry.getValue().belief;
-            TtlClass of = new TtlClass(new Belief(belief.ttl(), belief.deadline()));
-            of.holders.addAll(entry.getValue().holders);
-            of.doubted = entry.getValue().doubted;
-            copy.classes.put(entry.getKey(), of);
+        for (TtlClass of : classes) {
+            TtlClass twin = new TtlClass(new Belief(of.ttl(), of.belief.deadline()));
+            twin.holders.addAll(of.holders);
+            twin.doubted = of.doubted;
+            copy.classes.add(twin);
         }
         return copy;
     }
 
     void encode(StateEncoder out) {
         out.put(echoed).time(echo).put(classes.size());
-        for (Map.Entry<Long, TtlClass> entry : classes.entrySet()) {
-            TtlClass of = entry.getValue();
-            out.put(entry.getKey()).time(of.belief.deadline()).put(of.doubted).put(of.holders.size());
+        for (TtlClass of : classes) {
+            out.put(of.ttl()).time(of.belief.deadline()).put(of.doubted).put(of.holders.size());
             for (Key key : of.holders) {
                 out.put(key);
             }

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Belief;
+import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.ClientView.Dismissed;
 import io.keyway.lock.peer.kernel.ClientView.Disowned;
@@ -18,22 +19,22 @@ import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
-import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's session with one member: one machine with what it is made of, {@link ClientHandshake} (what is said before
- * the welcome), {@link Dialer} (the one link), {@link Beliefs} (until when which grants are believed in) and
- * {@link AckCallbacks} (who is told what the member has).
+ * A client's session with one member: the one link, who waits, and what is made of it, {@link ClientHandshake} (what is
+ * said before the welcome) and {@link OpenSession} (what is said after it, and until when which grants are believed in).
  *
  * <p><b>States.</b> No session; a session whose link is up; a session whose link is down, which is dialled again for as
- * long as somebody waits, holds, or wants it anyway. The link is down, dialled, greeted, proved, or up. Of former
- * incarnations of the member whose grants may still be believed in, the end of that belief is kept (frozen).
+ * long as somebody waits, holds, or wants it anyway. The link is down, dialled, asked to prove itself (the hello is
+ * sent), proved, or up; links are numbered by attempt. Of former incarnations of the member whose grants may still be believed in, the end of that belief is kept (frozen).
  *
  * <p><b>Messages</b>: HELLO and PROOF; DATA with what machines say, with a stamp alone (KEEP), or with an
  * acknowledgement; BYE last. The member answers with CHALLENGE, WELCOME or REFUSE, and with DATA.
@@ -54,16 +55,62 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 public final class ClientSession implements SessionLayer, ClientView {
+    private static final long FIRST_DISTANCE = 10_000_000L;
+    private static final long LONGEST_DISTANCE = 1_000_000_000L;
+    private static final long SHORTEST_PATIENCE = 500_000_000L;
+
+    /** How far the link is. */
+    private enum Phase {
+        /** No link; the next attempt is not before its time. */
+        DOWN,
+        /** Asked for; not open. */
+        DIALING,
+        /** The hello is sent. */
+        GREETED,
+        /** The proof is sent. */
+        PROVED,
+        /** Welcomed. */
+        UP
+    }
+
     private final SessionSettings settings;
     private final ClientHandshake handshake;
-    private AwaitedKeys awaited = new AwaitedKeys();
+    private final int algorithm;
+    /** With what ttl this client counts as waiting though nothing waits; {@link Turn#NEVER} if it does not. */
+    private final long attention;
+
     private @Nullable OpenSession open;
     /** The goodbye is said; no machine has a session any more. */
     private boolean closing;
 
     private @Nullable SessionTurn turn;
-    private Keepalive keepalive;
-    private Dialer dialer = new Dialer();
+
+    private Phase phase = Phase.DOWN;
+    /** The number of the current link, which is also that of the attempt. */
+    private long link;
+    /** When to give up what goes on, or to dial again; {@link Turn#NEVER} if there is no such time. */
+    private long next = Turn.NEVER;
+
+    private int failures;
+    /** What was said on the current link, until the welcome. */
+    private @Nullable Hello hello;
+    /** Who answers on the current link, once it has. */
+    private @Nullable Incarnation answering;
+
+    private long provedAt;
+    private long upSince;
+    /** Nanoseconds from the last proof to its welcome; 0 before the first. */
+    private long roundTrip;
+
+    /** The keys that wait, each with one ttl. They outlive sessions. */
+    private final Map<Key, Long> awaited = new LinkedHashMap<>();
+    /** The smallest of their ttls, {@link Turn#NEVER} if none waits, and how many have it. */
+    private long smallestAwaited = Turn.NEVER;
+
+    private int atSmallest;
+    /** What they were told of the member; null while it counts as reachable. */
+    private @Nullable Unreachable told;
+
     private @Nullable Unreachable trouble;
     /** Why the last session was over; empty before. */
     private String lastEnd = "";
@@ -93,7 +140,8 @@ public final class ClientSession implements SessionLayer, ClientView {
     private ClientSession(SessionSettings settings, ClientHandshake handshake) {
         this.settings = settings;
         this.handshake = handshake;
-        this.keepalive = new Keepalive(Turn.NEVER, Turn.NEVER, settings.maxTtl(), 0);
+        this.algorithm = settings.algorithm();
+        this.attention = handshake.attention();
     }
 
     @Override
@@ -102,41 +150,33 @@ public final class ClientSession implements SessionLayer, ClientView {
         long now = begun.now();
         OpenSession session = open;
         if (session != null) {
-            session.beliefs.lapse(begun);
-            if (dialer.up()) {
+            session.beliefs().lapse(begun);
+            if (phase == Phase.UP) {
                 beginUp(session, begun);
-            } else if (dialer.phase() == Dialer.Phase.DOWN && now - session.forgetAt(settings.maxTtl()) >= 0) {
+            } else if (phase == Phase.DOWN && now - session.forgetAt() >= 0) {
                 over(session, false, "no answer for the longest lease", begun);
             }
         }
-        if (dialer.opening() && Turn.due(dialer.next(), now)) {
+        if (opening() && Turn.due(next, now)) {
             failed("no answer in time", false, begun);
         }
     }
 
     private void beginUp(OpenSession session, SessionTurn turn) {
-        Keepalive keepalive = keepalive(session);
-        if (session.silent(keepalive, turn.now())) {
+        if (session.silent(turn.now())) {
             turn.goal(SessionGoal.SILENT_LINK);
-            turn.hangUp(dialer.link());
-            dialer.downForNow(turn);
+            hangUp(turn);
             session.linkDown();
         } else {
-            session.look(keepalive, turn);
+            session.look(turn);
         }
     }
 
-    private Keepalive keepalive(OpenSession session) {
-        long waited = Math.min(awaited.smallest(), handshake.attention());
-        keepalive = keepalive.of(session.beliefs.smallest(), waited, dialer.roundTrip());
-        return keepalive;
-    }
-
     private void failed(String why, boolean lasting, SessionTurn turn) {
-        turn.hangUp(dialer.link());
-        dialer.down(true, turn);
+        turn.hangUp(link);
+        down(true, turn);
         trouble = new Unreachable(why, lasting);
-        awaited.unreachable(trouble, turn);
+        unreachable(trouble, turn);
     }
 
     /** Drops everything of a session; its keys hear of it in this turn. */
@@ -149,7 +189,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     }
 
     private void tellGone(OpenSession session, boolean restarted, String why, SessionTurn turn) {
-        Set<Key> keys = new LinkedHashSet<>(awaited.keys());
+        Set<Key> keys = new LinkedHashSet<>(awaited.keySet());
         session.keys(keys);
         SessionGone gone = new SessionGone(session.peer, restarted, why);
         for (Key key : keys) {
@@ -159,24 +199,25 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public void opened(long link, SessionTurn turn) {
-        if (!dialer.is(link) || dialer.phase() != Dialer.Phase.DIALING) {
+        if (link != this.link || phase != Phase.DIALING) {
             turn.hangUp(link);
             return;
         }
-        Hello hello = handshake.hello(link, open == null ? null : open.resume(), turn);
-        dialer.greeted(hello);
-        turn.transmit(link, hello);
+        Hello said = handshake.hello(link, open == null ? null : open.resume(), turn);
+        phase = Phase.GREETED;
+        hello = said;
+        turn.transmit(link, said);
     }
 
     @Override
     public void closed(long link, String why, SessionTurn turn) {
-        if (!dialer.is(link)) {
+        if (!isCurrent(link)) {
             return;
         }
         OpenSession session = open;
-        if (dialer.up() && session != null) {
+        if (phase == Phase.UP && session != null) {
             session.linkDown();
-            dialer.down(false, turn);
+            down(false, turn);
         } else {
             failed(why, false, turn);
         }
@@ -184,31 +225,31 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public void unfit(long link, String why, SessionTurn turn) {
-        if (dialer.is(link) && dialer.opening()) {
+        if (isCurrent(link) && opening()) {
             failed(why, true, turn);
         }
     }
 
     @Override
     public void arrived(long link, Frame frame, SessionTurn turn) {
-        if (!dialer.is(link)) {
+        if (!isCurrent(link)) {
             return; // an older link: what it still delivers belongs to nobody
         }
         OpenSession session = open;
         if (frame instanceof Data data) {
-            if (dialer.up() && session != null) {
+            if (phase == Phase.UP && session != null) {
                 data(session, data, turn);
             }
         } else if (frame instanceof Challenge challenge) {
-            if (dialer.phase() == Dialer.Phase.GREETED) {
+            if (phase == Phase.GREETED) {
                 challenged(link, challenge, turn);
             }
         } else if (frame instanceof Welcome welcome) {
-            if (dialer.phase() == Dialer.Phase.PROVED) {
+            if (phase == Phase.PROVED) {
                 welcomed(welcome, turn);
             }
         } else if (frame instanceof Refuse refusal) {
-            if (dialer.opening()) {
+            if (opening()) {
                 refused(refusal, turn);
             }
         } else {
@@ -219,15 +260,18 @@ public final class ClientSession implements SessionLayer, ClientView {
     /** The peer does what no peer does: its session lives on, but over another link. */
     private void broken(String why, SessionTurn turn) {
         OpenSession session = open;
-        if (session != null && dialer.up()) {
+        if (session != null && phase == Phase.UP) {
             session.linkDown();
         }
         failed(why, false, turn);
     }
 
     private void challenged(long link, Challenge challenge, SessionTurn turn) {
-        Hello hello = dialer.hello();
-        ClientHandshake.Objection objection = handshake.objection(hello, challenge, turn.now());
+        Hello said = hello;
+        if (said == null) {
+            throw new IllegalStateException("no hello was said on link " + link);
+        }
+        ClientHandshake.Objection objection = handshake.objection(said, challenge, turn.now());
         if (objection != null) {
             failed(objection.why(), objection.lasting(), turn);
             return;
@@ -236,12 +280,14 @@ public final class ClientSession implements SessionLayer, ClientView {
         if (session != null && !session.member.equals(challenge.member())) {
             freeze(session, turn);
         }
-        dialer.proved(challenge.member(), turn.now());
-        turn.transmit(link, handshake.proof(hello, challenge));
+        phase = Phase.PROVED;
+        provedAt = turn.now();
+        answering = challenge.member();
+        turn.transmit(link, handshake.proof(said, challenge));
     }
 
     private void freeze(OpenSession session, SessionTurn turn) {
-        long until = session.beliefs.lastLapse();
+        long until = session.beliefs().lastLapse();
         if (until != Turn.NEVER) {
             turn.goal(SessionGoal.FROZEN);
             handshake.freeze(session.member, until);
@@ -251,11 +297,10 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private void refused(Refuse refusal, SessionTurn turn) {
         OpenSession session = open;
-        boolean proved = dialer.phase() == Dialer.Phase.PROVED;
+        boolean proved = phase == Phase.PROVED;
         if (refusal.code() == RefuseCode.UNKNOWN_SESSION && proved && session != null) {
-            turn.hangUp(dialer.link());
+            hangUp(turn);
             over(session, false, "the member has ended the session", turn);
-            dialer.downForNow(turn);
             return;
         }
         failed(handshake.why(refusal), refusal.code().lasting(), turn);
@@ -263,7 +308,8 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private void welcomed(Welcome welcome, SessionTurn turn) {
         OpenSession session = open;
-        if (!handshake.expects(welcome)) {
+        Incarnation member = answering;
+        if (member == null || !handshake.expects(welcome)) {
             broken("it is " + welcome.node() + " that answers", turn);
             return;
         }
@@ -272,7 +318,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 broken("the member opened session " + welcome.session() + " in the middle", turn);
                 return;
             }
-            session = new OpenSession(new Peer(welcome.session()), dialer.member(), turn.now());
+            session = new OpenSession(new Peer(welcome.session()), member, settings.maxTtl(), turn.now());
             open = session;
             if (closing) {
                 session.add(new Bye());
@@ -281,22 +327,27 @@ public final class ClientSession implements SessionLayer, ClientView {
             if (reasserting) {
                 turn.goal(SessionGoal.REASSERT_WINDOW);
             }
-            awaited.tell(new SessionOpen(session.peer, reasserting), turn);
+            tellAwaited(new SessionOpen(session.peer, reasserting), turn);
         } else if (session.resumes(welcome)) {
             session.resumed(welcome, turn);
         } else {
             broken("the member resumed another session", turn);
             return;
         }
-        dialer.welcomed(turn.now());
-        awaited.reachable();
+        phase = Phase.UP;
+        roundTrip = turn.now() - provedAt;
+        next = Turn.NEVER;
+        hello = null;
+        upSince = turn.now();
+        setPace();
+        told = null;
         trouble = null;
         handshake.welcomed(welcome, session.member);
         finish(session, turn);
     }
 
     private void data(OpenSession session, Data frame, SessionTurn turn) {
-        String wrong = session.take(frame, settings.algorithm(), !closing, keepalive(session), turn);
+        String wrong = session.take(frame, algorithm, !closing, turn);
         if (wrong != null) {
             broken(wrong, turn);
         } else {
@@ -307,8 +358,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     /** A goodbye that the member has is the end. */
     private void finish(OpenSession session, SessionTurn turn) {
         if (closing && session.allAcknowledged()) {
-            turn.hangUp(dialer.link());
-            dialer.downForNow(turn);
+            hangUp(turn);
             over(session, false, "closed", turn);
         }
     }
@@ -322,33 +372,33 @@ public final class ClientSession implements SessionLayer, ClientView {
         if (session != null) {
             session.stalled(nanos);
         }
-        dialer.stalled(nanos);
+        if (opening()) {
+            next += nanos;
+        }
     }
 
     @Override
     public void reborn(long newLife, long newGuard, String why, SessionTurn turn) {
         handshake.lives(newLife, newGuard);
         if (newLife == Input.Reborn.NO_LIFE) {
-            awaited.unreachable(new Unreachable(why, true), turn);
+            unreachable(new Unreachable(why, true), turn);
         } else {
-            awaited.reachable();
+            told = null;
         }
-        if (dialer.phase() != Dialer.Phase.DOWN) {
-            turn.hangUp(dialer.link());
-            dialer.downForNow(turn);
+        if (phase != Phase.DOWN) {
+            hangUp(turn);
         }
         OpenSession session = open;
         if (session != null) {
             over(session, false, why, turn);
         }
-        awaited.tell(new Disowned(why), turn);
+        tellAwaited(new Disowned(why), turn);
     }
 
     /** Another life of the member has shown itself elsewhere: what this one still says belongs to nobody. */
     void overtaken(SessionTurn turn) {
-        if (dialer.phase() != Dialer.Phase.DOWN) {
-            turn.hangUp(dialer.link());
-            dialer.downForNow(turn);
+        if (phase != Phase.DOWN) {
+            hangUp(turn);
         }
         OpenSession session = open;
         if (session != null) {
@@ -358,7 +408,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public void dismissed(SessionTurn turn) {
-        awaited.tell(new Dismissed(), turn);
+        tellAwaited(new Dismissed(), turn);
     }
 
     @Override
@@ -374,9 +424,8 @@ public final class ClientSession implements SessionLayer, ClientView {
             session.add(new Bye());
         }
         closing = true;
-        if (session == null && dialer.phase() != Dialer.Phase.DOWN) {
-            turn.hangUp(dialer.link());
-            dialer.downForNow(turn);
+        if (session == null && phase != Phase.DOWN) {
+            hangUp(turn);
         }
     }
 
@@ -391,16 +440,158 @@ public final class ClientSession implements SessionLayer, ClientView {
     @Override
     public void flush(SessionTurn turn) {
         OpenSession session = open;
-        if (session != null && dialer.up()) {
-            session.transmit(dialer.link(), keepalive(session), turn);
-        }
-        if (dialer.mayDial(turn.now()) && wanted()) {
-            long patience = session == null
-                    ? settings.proofTimeout()
-                    : 3 * keepalive(session).silence();
-            dialer.dial(patience, settings.proofTimeout(), turn);
+        if (session != null && phase == Phase.UP) {
+            session.transmit(link, turn);
+        } else if (mayDial(turn.now()) && wanted()) {
+            dial(session == null ? settings.proofTimeout() : 3 * session.silence(), turn);
         }
         turn.wake(nextWork());
+    }
+
+    /** True if a link is to be up. */
+    private boolean wanted() {
+        return handshake.possible() && (open != null || (!closing && (!awaited.isEmpty() || handshake.demanded())));
+    }
+
+    private long nextWork() {
+        OpenSession session = open;
+        long first = opening() || (phase == Phase.DOWN && wanted()) ? next : Turn.NEVER;
+        if (session == null) {
+            return first;
+        }
+        first = Turn.earlier(first, session.beliefs().next());
+        return switch (phase) {
+            case UP -> Turn.earlier(first, session.nextWork());
+            case DOWN -> Turn.earlier(first, session.forgetAt());
+            default -> first;
+        };
+    }
+
+    // The link
+
+    private boolean isCurrent(long other) {
+        return phase != Phase.DOWN && link == other;
+    }
+
+    private boolean opening() {
+        return phase != Phase.UP && phase != Phase.DOWN;
+    }
+
+    private boolean mayDial(long now) {
+        return phase == Phase.DOWN && (next == Turn.NEVER || now - next >= 0);
+    }
+
+    /**
+     * Waits for the welcome for {@code patience} at first, and twice as long after each failure: a slow link is not a
+     * dead one.
+     */
+    private void dial(long patience, SessionTurn turn) {
+        phase = Phase.DIALING;
+        link++;
+        long limit = Math.min(patience, SHORTEST_PATIENCE) << Math.min(failures, 8);
+        next = turn.now() + Math.min(settings.proofTimeout(), limit);
+        turn.dial(link);
+    }
+
+    /**
+     * The link is down; the next attempt comes after a random part of a time that doubles with each failure. A link
+     * that breaks soon after its welcome failed too: what this end sends over each may be what the member breaks it
+     * for.
+     */
+    private void down(boolean failed, Turn turn) {
+        boolean soon = !forgive(turn) && phase == Phase.UP;
+        phase = Phase.DOWN;
+        hello = null;
+        long distance = Math.min(LONGEST_DISTANCE, FIRST_DISTANCE << Math.min(failures, 10));
+        next = turn.now() + distance / 2 + ((distance / 2 * turn.draw(16)) >> 16);
+        if (failed || soon) {
+            failures++;
+        }
+    }
+
+    /** What failed before a link that was good for some time counts no more; true if this one was. */
+    private boolean forgive(Turn turn) {
+        boolean good = phase == Phase.UP && turn.now() - upSince >= LONGEST_DISTANCE;
+        if (good) {
+            failures = 0;
+        }
+        return good;
+    }
+
+    /** Ends the link; the next one may be dialled at once. */
+    private void hangUp(SessionTurn turn) {
+        turn.hangUp(link);
+        forgive(turn);
+        phase = Phase.DOWN;
+        hello = null;
+        next = Turn.NEVER;
+    }
+
+    // Who waits
+
+    /**
+     * A refusal that is to last fails whoever waits, so that nobody is left for whom the member would be dialled. Its
+     * operator may have mended it since: so whoever comes after the distance between two attempts has the member asked
+     * again.
+     */
+    @Override
+    public void await(Key key, long ttl) {
+        Unreachable refused = trouble;
+        if (refused != null && refused.final_() && (opening() || mayDial(turn().now())) && handshake.possible()) {
+            told = null;
+        }
+        if (awaited.put(key, ttl) != null) {
+            recount();
+        } else if (ttl < smallestAwaited) {
+            smallestAwaited = ttl;
+            atSmallest = 1;
+            setPace();
+        } else if (ttl == smallestAwaited) {
+            atSmallest++;
+        }
+        if (told != null) {
+            turn().call(key, told);
+        }
+    }
+
+    @Override
+    public void unawait(Key key, long ttl) {
+        if (awaited.remove(key, ttl) && ttl == smallestAwaited && --atSmallest == 0) {
+            recount();
+        }
+    }
+
+    private void recount() {
+        smallestAwaited = Turn.NEVER;
+        atSmallest = 0;
+        for (long ttl : awaited.values()) {
+            if (ttl < smallestAwaited) {
+                smallestAwaited = ttl;
+                atSmallest = 0;
+            }
+            atSmallest += ttl == smallestAwaited ? 1 : 0;
+        }
+        setPace();
+    }
+
+    private void setPace() {
+        if (open != null) {
+            open.pace(Math.min(smallestAwaited, attention), roundTrip);
+        }
+    }
+
+    private void tellAwaited(Call call, Turn turn) {
+        for (Key key : awaited.keySet()) {
+            turn.call(key, call);
+        }
+    }
+
+    /** The member can't be reached; all who wait hear of it, once for each cause. */
+    private void unreachable(Unreachable why, Turn turn) {
+        if (!why.equals(told)) {
+            told = why;
+            tellAwaited(why, turn);
+        }
     }
 
     // What machines ask and tell
@@ -431,46 +622,35 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public Belief belief(long ttl) {
-        return current().beliefs.belief(ttl);
+        return current().beliefs().belief(ttl);
     }
 
     @Override
     public void hold(Key key, long ttl) {
-        current().beliefs.hold(key, ttl);
+        current().beliefs().hold(key, ttl);
     }
 
     @Override
     public void unhold(Key key, long ttl) {
         if (open != null) {
-            open.beliefs.unhold(key, ttl);
+            open.beliefs().unhold(key, ttl);
         }
-    }
-
-    @Override
-    public void unawait(Key key, long ttl) {
-        awaited.remove(key, ttl);
     }
 
     @Override
     public void receipt(Key key, long number) {
-        OpenSession session = current();
-        if (number <= session.acked()) {
-            turn().call(key, new Received(number));
-        } else {
-            session.callbacks.receipt(key, number);
-        }
+        current().receipt(key, number, turn());
     }
 
     @Override
     public void confirm(Key key) {
-        current().callbacks.confirm(key);
-        current().keepNow();
+        current().confirm(key);
     }
 
     @Override
     public void afterEcho(Key key) {
-        if (open != null && open.taking()) {
-            open.callbacks.afterFrame(key);
+        if (open != null) {
+            open.afterEcho(key, turn());
         } else {
             turn().call(key, Echoed.ECHOED);
         }
@@ -485,54 +665,20 @@ public final class ClientSession implements SessionLayer, ClientView {
         return session.add(message);
     }
 
-    /**
-     * A refusal that is to last fails whoever waits, so that nobody is left for whom the member would be dialled. Its
-     * operator may have mended it since: so whoever comes after the distance between two attempts has the member asked
-     * again.
-     */
-    @Override
-    public void await(Key key, long ttl) {
-        Unreachable refused = trouble;
-        boolean isAskedAgain = dialer.opening() || dialer.mayDial(turn().now());
-        if (refused != null && refused.final_() && isAskedAgain && handshake.possible()) {
-            awaited.reachable();
-        }
-        awaited.add(key, ttl, turn());
-    }
-
-    /** True if a link is to be up. */
-    private boolean wanted() {
-        return handshake.possible() && (open != null || (!closing && (!awaited.isEmpty() || handshake.demanded())));
-    }
-
-    private long nextWork() {
-        OpenSession session = open;
-        long next = dialer.opening() || wanted() ? dialer.next() : Turn.NEVER;
-        if (session == null) {
-            return next;
-        }
-        next = Turn.earlier(next, session.beliefs.next());
-        Keepalive keepalive = keepalive(session);
-        if (dialer.up()) {
-            return Turn.earlier(next, session.nextWork(keepalive));
-        }
-        return dialer.phase() == Dialer.Phase.DOWN ? Turn.earlier(next, session.forgetAt(settings.maxTtl())) : next;
-    }
-
     /** Which life of the member has proved itself on the current link; null if none has. */
     @Nullable
     Incarnation answering() {
-        return dialer.up() || dialer.phase() == Dialer.Phase.PROVED ? dialer.member() : null;
+        return phase == Phase.UP || phase == Phase.PROVED ? answering : null;
     }
 
     /** The highest stamp of the open session that came back; {@link Turn#NEVER} if none did. */
     long highestEcho() {
-        return open == null ? Turn.NEVER : open.beliefs.highestEcho();
+        return open == null ? Turn.NEVER : open.beliefs().highestEcho();
     }
 
     /** Nanoseconds from the last proof to its welcome. */
     long roundTrip() {
-        return dialer.roundTrip();
+        return roundTrip;
     }
 
     /** Why the last session was over. */
@@ -557,14 +703,25 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     @Override
     public boolean connected() {
-        return exists() && dialer.up();
+        return exists() && phase == Phase.UP;
     }
 
     @Override
     public ClientSession copy() {
         ClientSession copy = new ClientSession(settings, handshake.copy());
-        copy.awaited = awaited.copy();
-        copy.dialer = dialer.copy();
+        copy.phase = phase;
+        copy.link = link;
+        copy.next = next;
+        copy.failures = failures;
+        copy.hello = hello;
+        copy.answering = answering;
+        copy.provedAt = provedAt;
+        copy.upSince = upSince;
+        copy.roundTrip = roundTrip;
+        copy.awaited.putAll(awaited);
+        copy.smallestAwaited = smallestAwaited;
+        copy.atSmallest = atSmallest;
+        copy.told = told;
         copy.trouble = trouble;
         copy.lastEnd = lastEnd;
         copy.open = open == null ? null : open.copy();
@@ -575,300 +732,23 @@ public final class ClientSession implements SessionLayer, ClientView {
     @Override
     public void encode(StateEncoder out) {
         handshake.encode(out);
-        awaited.encode(out);
-        dialer.encode(out);
+        out.put(phase.name())
+                .put(link)
+                .time(next)
+                .put(failures)
+                .value(hello)
+                .value(answering)
+                .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
+                .put(roundTrip)
+                .time(phase == Phase.UP ? upSince : Turn.NEVER);
+        out.put(awaited.size());
+        for (Map.Entry<Key, Long> entry : awaited.entrySet()) {
+            out.put(entry.getKey()).put(entry.getValue());
+        }
+        out.value(told);
         out.put(closing).value(trouble).put(open != null);
         if (open != null) {
             open.encode(out);
-        }
-    }
-
-    /**
-     * The session with one incarnation of the member: what it takes, what it sends, and when it has to speak. It
-     * outlives links.
-     */
-    private static final class OpenSession {
-        final Peer peer;
-        final Incarnation member;
-        private MessageStream stream = new MessageStream();
-        private ResendTimer retry = new ResendTimer();
-        private Beliefs beliefs;
-        private AckCallbacks callbacks = new AckCallbacks();
-        /** When the last frame came. */
-        private long heard;
-
-        private boolean stamped;
-        /** The last stamp sent, once {@link #stamped}. */
-        private long stamp;
-        /** Since when an echo is missing; {@link Turn#NEVER} if none is. */
-        private long owedSince = Turn.NEVER;
-        /** When the messages that came are to be acknowledged at the latest. */
-        private long ackBy = Turn.NEVER;
-        /**
-         * A stamped frame is to be sent by the next flush: the first at once, since it says that all has been told that
-         * was to be told. An acknowledgement is.
-         */
-        private boolean keepNow = true;
-
-        private boolean ackNow;
-        /**
-         * The last message that was acknowledged. Only a count that no search reaches depends on it, so it is no part
-         * of the encoding.
-         */
-        private long ackedReceived;
-
-        private boolean taking;
-
-        OpenSession(Peer peer, Incarnation member, long now) {
-            this.peer = peer;
-            this.member = member;
-            heard = now;
-            beliefs = new Beliefs(now);
-        }
-
-        /** Queues a message; returns its number. */
-        long add(Message message) {
-            return stream.add(message);
-        }
-
-        /** How to go on with it over another link. */
-        Resume resume() {
-            return new Resume(member, peer.session(), stream.received());
-        }
-
-        /** How many messages the member is known to have. */
-        long acked() {
-            return stream.acked();
-        }
-
-        /** True if the member has all that was said. */
-        boolean allAcknowledged() {
-            return !stream.unacknowledged();
-        }
-
-        /** When nothing of it is worth keeping: every lease of it is over by then, at the member too. */
-        long forgetAt(long maxTtl) {
-            return heard + maxTtl;
-        }
-
-        void keepNow() {
-            keepNow = true;
-        }
-
-        /** True if an answer is missing for so long that another link is to be tried. */
-        boolean silent(Keepalive keepalive, long now) {
-            return owed() && now - owedSince >= keepalive.silence();
-        }
-
-        private boolean owed() {
-            return owedSince != Turn.NEVER;
-        }
-
-        /** A turn begins while a link is up: what is due is sent by the next flush. */
-        void look(Keepalive keepalive, SessionTurn turn) {
-            long now = turn.now();
-            if (retry.due(now)) {
-                retry.again(now);
-                sendAgain(turn);
-            }
-            keepNow |= now - lastStamp() >= keepalive.heartbeat();
-            ackNow |= Turn.due(ackBy, now);
-        }
-
-        private void sendAgain(SessionTurn turn) {
-            if (stream.rewind()) {
-                turn.goal(SessionGoal.RESENT);
-            }
-            keepNow = true;
-        }
-
-        /** When the last stamp was sent, or a frame came if none was. */
-        private long lastStamp() {
-            return stamped ? stamp : heard;
-        }
-
-        /** False if the member speaks of another session, or of messages that can't be. */
-        boolean resumes(Welcome welcome) {
-            return welcome.session() == peer.session()
-                    && welcome.received() >= stream.acked()
-                    && welcome.received() <= stream.everSent();
-        }
-
-        /** Goes on over a new link. */
-        void resumed(Welcome welcome, SessionTurn turn) {
-            acknowledged(welcome.received(), turn);
-            sendAgain(turn);
-            heard = turn.now();
-        }
-
-        /** The link is gone. */
-        void linkDown() {
-            retry.stop();
-            owedSince = Turn.NEVER;
-            ackBy = Turn.NEVER;
-        }
-
-        void stalled(long nanos) {
-            if (owed()) {
-                owedSince += nanos;
-            }
-        }
-
-        private boolean acknowledged(long upTo, SessionTurn turn) {
-            boolean news = stream.acknowledged(upTo);
-            if (news) {
-                callbacks.acknowledged(stream.acked(), turn);
-            }
-            return news;
-        }
-
-        /**
-         * Takes a frame: its acknowledgement, its messages in order, and then its echo, since a message may end what
-         * the echo would extend.
-         *
-         * @param algorithm whose messages may come
-         * @param open false after the goodbye: nothing that comes behind it can be kept
-         * @return why the peer is out of its mind; null if it is not
-         */
-        @Nullable
-        String take(Data frame, int algorithm, boolean open, Keepalive keepalive, SessionTurn turn) {
-            MessageStream.Fit fit = frame.session() == peer.session() ? stream.fit(frame) : MessageStream.Fit.BROKEN;
-            if (fit == MessageStream.Fit.GAP) {
-                turn.goal(SessionGoal.GAP_DROPPED);
-                return null;
-            }
-            if (fit == MessageStream.Fit.BROKEN || (frame.stamped() && (!stamped || frame.stamp() - stamp > 0))) {
-                return "the member answers what was never sent";
-            }
-            heard = turn.now();
-            boolean progress = acknowledged(frame.ack(), turn);
-            if (!frame.messages().isEmpty()) {
-                ackBy = Turn.earlier(ackBy, turn.now() + keepalive.acknowledgement());
-            }
-            if (!accept(frame, algorithm, open, turn)) {
-                return "the member sends messages of another algorithm";
-            }
-            ackNow |= stream.received() - ackedReceived >= MessageStream.WINDOW / 2;
-            if (frame.stamped() && beliefs.echoed(frame.stamp(), turn)) {
-                turn.goal(SessionGoal.EXTENDED);
-                progress = true;
-            }
-            owedSince = owed() && !beliefs.covers(stamp) ? turn.now() : Turn.NEVER;
-            if (progress) {
-                retry.progress(turn.now(), keepalive.retry(), owed() || stream.unacknowledged());
-            }
-            callbacks.echoed(beliefs, turn);
-            return null;
-        }
-
-        private boolean accept(Data frame, int algorithm, boolean open, SessionTurn turn) {
-            taking = true;
-            boolean known = true;
-            long number = frame.seq();
-            List<Message> messages = frame.messages();
-            for (int i = 0; i < messages.size(); i++) {
-                Message message = messages.get(i);
-                if (!stream.take(number++)) {
-                    turn.goal(SessionGoal.DUPLICATE_DROPPED);
-                } else if (message.key().algorithm() != algorithm) {
-                    known = false;
-                    break;
-                } else if (open) {
-                    turn.accept(peer, message);
-                }
-            }
-            taking = false;
-            return known;
-        }
-
-        /** True while the messages of a frame are being processed, and its echo is not. */
-        boolean taking() {
-            return taking;
-        }
-
-        /**
-         * Sends what is queued, stamped, or an acknowledgement if one is due. The stamp is taken before encoding, and
-         * goes with the last frame: only behind all that was said.
-         */
-        void transmit(long link, Keepalive keepalive, SessionTurn turn) {
-            if (keepNow || stream.unsent()) {
-                stamp(turn.now());
-                do {
-                    List<Message> messages = stream.send(SessionFrame.MAX_MESSAGES);
-                    turn.transmit(link, frame(messages, !stream.unsent()));
-                } while (stream.unsent());
-                retry.sent(turn.now(), keepalive.retry());
-            } else if (ackNow) {
-                spoken();
-                turn.transmit(link, frame(List.of(), false));
-            }
-        }
-
-        private void stamp(long now) {
-            stamped = true;
-            stamp = now;
-            if (!owed()) {
-                owedSince = now;
-            }
-            callbacks.stamped(now);
-            keepNow = false;
-            spoken();
-        }
-
-        private void spoken() {
-            ackedReceived = stream.received();
-            ackBy = Turn.NEVER;
-            ackNow = false;
-        }
-
-        private Data frame(List<Message> messages, boolean withStamp) {
-            long seq = stream.next() - messages.size();
-            return new Data(peer.session(), seq, stream.received(), withStamp, withStamp ? stamp : 0, 0, messages);
-        }
-
-        /** When it has something to do while a link is up. */
-        long nextWork(Keepalive keepalive) {
-            long next = Turn.earlier(retry.at(), ackBy);
-            next = Turn.earlier(next, lastStamp() + keepalive.heartbeat());
-            return owed() ? Turn.earlier(next, owedSince + keepalive.silence()) : next;
-        }
-
-        /** Nothing is believed or expected any more. */
-        void leave(long now) {
-            beliefs = new Beliefs(now);
-            callbacks.clear();
-        }
-
-        /** All keys that must hear of its end, each once, and some that need not. */
-        void keys(Set<Key> into) {
-            beliefs.holders(into);
-            callbacks.keys(into);
-        }
-
-        OpenSession copy() {
-            OpenSession copy = new OpenSession(peer, member, heard);
-            copy.stream = stream.copy();
-            copy.retry = retry.copy();
-            copy.beliefs = beliefs.copy();
-            copy.callbacks = callbacks.copy();
-            copy.stamped = stamped;
-            copy.stamp = stamp;
-            copy.owedSince = owedSince;
-            copy.ackBy = ackBy;
-            copy.keepNow = keepNow;
-            copy.ackNow = ackNow;
-            copy.ackedReceived = ackedReceived;
-            return copy;
-        }
-
-        void encode(StateEncoder out) {
-            out.put(peer).put(member.high()).put(member.low()).time(heard);
-            out.put(stamped).time(stamped ? stamp : Turn.NEVER).time(owedSince).time(ackBy);
-            out.put(keepNow).put(ackNow);
-            stream.encode(out);
-            retry.encode(out);
-            beliefs.encode(out);
-            callbacks.encode(out);
         }
     }
 }

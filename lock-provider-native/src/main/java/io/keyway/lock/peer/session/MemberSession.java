@@ -22,7 +22,6 @@ final class MemberSession {
     final long life;
     final long guard;
     MessageStream stream = new MessageStream();
-    ResendTimer retry = new ResendTimer();
     TtlClasses classes = new TtlClasses();
     final Set<Key> listeners = new LinkedHashSet<>();
     /** The link that was admitted last, or {@link #NO_LINK}. */
@@ -76,8 +75,8 @@ final class MemberSession {
         if (smallest != 0 && heard + smallest - due < 0) {
             due = heard + smallest;
         }
-        if (connected() && retry.at() != Turn.NEVER && retry.at() - due < 0) {
-            due = retry.at();
+        if (connected()) {
+            due = Turn.earlier(due, stream.resendAt());
         }
         return due;
     }
@@ -93,7 +92,6 @@ final class MemberSession {
     MemberSession copy() {
         MemberSession copy = new MemberSession(peer, from, client, life, guard, heard);
         copy.stream = stream.copy();
-        copy.retry = retry.copy();
         copy.classes = classes.copy();
         copy.listeners.addAll(listeners);
         copy.link = link;
@@ -121,7 +119,6 @@ final class MemberSession {
             out.put(key);
         }
         stream.encode(out);
-        retry.encode(out);
         classes.encode(out);
     }
 }

@@ -3,16 +3,17 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The numbered messages of one session at one end, in both directions; it outlives links.
+ * The numbered messages of one session at one end, in both directions, and when they are sent again; it outlives links.
  *
  * <p>Out: every message keeps its number until the peer acknowledges it, and is sent again from the first
- * unacknowledged one (go-back-N). In: the next number is taken, lower ones are duplicates. A frame beyond the next
+ * unacknowledged one (go-back-N): after a share of the smallest lease, then at growing distances. In: the next number is taken, lower ones are duplicates. A frame beyond the next
  * number is dropped whole, because what its header extends may have been ended by a message that is missing.
  */
 final class MessageStream {
@@ -30,6 +31,8 @@ final class MessageStream {
         BROKEN
     }
 
+    private static final long SHORTEST_DELAY = 20_000_000L;
+    private static final long LONGEST_DELAY = 1_000_000_000L;
     private static final int SMALL = 8;
     /** What a burst made larger than that becomes small again when all of it has arrived. */
     private static final int LARGE = 256;
@@ -40,6 +43,10 @@ final class MessageStream {
     private long last;
     private long everSent;
     private long received;
+    /** When to send again; {@link Turn#NEVER} if nothing is waited for. */
+    private long resendAt = Turn.NEVER;
+
+    private long resendDelay;
 
     /** Queues a message; returns its number. */
     long add(Message message) {
@@ -149,6 +156,47 @@ final class MessageStream {
         return count == 0 ? List.of() : count == 1 ? List.of(batch[0]) : List.of(batch);
     }
 
+    // When to send again
+
+    /** The first distance between two attempts, for leases of that ttl. */
+    static long resendDelay(long ttl) {
+        return Math.min(LONGEST_DELAY, Math.max(SHORTEST_DELAY, ttl / 8));
+    }
+
+    /** {@link Turn#NEVER} if nothing is waited for. */
+    long resendAt() {
+        return resendAt;
+    }
+
+    boolean resendDue(long now) {
+        return resendAt != Turn.NEVER && now - resendAt >= 0;
+    }
+
+    /** Something was sent that wants an answer. */
+    void sentAt(long now, long delay) {
+        if (resendAt == Turn.NEVER) {
+            resendDelay = delay;
+            resendAt = now + delay;
+        }
+    }
+
+    /** It is being sent again; the next time takes twice as long. */
+    void resendLater(long now) {
+        resendDelay = Math.min(LONGEST_DELAY, resendDelay * 2);
+        resendAt = now + resendDelay;
+    }
+
+    /** Something was answered; {@code more}: something else is waited for. */
+    void progress(long now, long delay, boolean more) {
+        resendDelay = delay;
+        resendAt = more ? now + delay : Turn.NEVER;
+    }
+
+    /** There is no link to send it over. */
+    void resendNever() {
+        resendAt = Turn.NEVER;
+    }
+
     /** How many messages it has places for. */
     int places() {
         return ring.length;
@@ -162,6 +210,8 @@ final class MessageStream {
         copy.last = last;
         copy.everSent = everSent;
         copy.received = received;
+        copy.resendAt = resendAt;
+        copy.resendDelay = resendDelay;
         return copy;
     }
 
@@ -173,5 +223,6 @@ final class MessageStream {
                 out.value(message);
             }
         }
+        out.time(resendAt).put(resendAt == Turn.NEVER ? 0 : resendDelay);
     }
 }

@@ -75,8 +75,8 @@ final class SessionTable {
                 turn.call(held.key(), new Expired(session.peer, held.token()));
             }
         }
-        if (session.connected() && session.retry.due(turn.now())) {
-            session.retry.again(turn.now());
+        if (session.connected() && session.stream.resendDue(turn.now())) {
+            session.stream.resendLater(turn.now());
             if (session.stream.rewind()) {
                 turn.goal(SessionGoal.RESENT);
             }
@@ -169,7 +169,7 @@ final class SessionTable {
             turn.hangUp(session.link);
         }
         session.stream.acknowledged(resume.received());
-        session.retry.stop();
+        session.stream.resendNever();
         if (session.stream.rewind()) {
             turn.goal(SessionGoal.RESENT);
         }
@@ -199,7 +199,7 @@ final class SessionTable {
             return;
         }
         if (stream.acknowledged(frame.ack())) {
-            session.retry.progress(turn.now(), retryBase(session), stream.unacknowledged());
+            stream.progress(turn.now(), resendDelay(session), stream.unacknowledged());
             if (stream.unsent()) {
                 touch(session);
             }
@@ -242,8 +242,8 @@ final class SessionTable {
         session.link = MemberSession.NO_LINK;
     }
 
-    private long retryBase(MemberSession session) {
-        return ResendTimer.base(session.classes.smallest(settings.maxTtl()));
+    private long resendDelay(MemberSession session) {
+        return MessageStream.resendDelay(session.classes.smallest(settings.maxTtl()));
     }
 
     private Data header(MemberSession session, List<Message> messages, boolean complete) {
@@ -308,7 +308,7 @@ final class SessionTable {
                 turn.transmit(session.link, header(session, List.of(), true));
             }
             if (stream.inFlight()) {
-                session.retry.sent(turn.now(), retryBase(session));
+                stream.sentAt(turn.now(), resendDelay(session));
             }
         }
         deadlines.list(session, session.due(settings.maxTtl()));

@@ -3,16 +3,23 @@ package io.keyway.lock.peer.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** How often a client speaks, and how soon it finds that nobody answers. */
-class KeepaliveTest {
+class PaceTest {
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);
 
-    private static Keepalive pace(long held, long waited) {
-        return new Keepalive(held, waited, HOUR, TimeUnit.MILLISECONDS.toNanos(1));
+    private static OpenSession pace(long held, long waited) {
+        OpenSession session = new OpenSession(new Peer(1), new Incarnation(1, 1), HOUR, 0);
+        if (held != Turn.NEVER) {
+            session.beliefs().hold(new Key(1, "a"), held);
+        }
+        session.pace(waited, TimeUnit.MILLISECONDS.toNanos(1));
+        return session;
     }
 
     @Test
@@ -27,7 +34,7 @@ class KeepaliveTest {
 
     @Test
     void aConnectionThatIsForgottenOnTheWayIsFoundInHalfAMinuteHoweverLongTheLeases() {
-        for (Keepalive pace : new Keepalive[] {
+        for (OpenSession pace : new OpenSession[] {
             pace(HOUR, Turn.NEVER), pace(Turn.NEVER, HOUR), pace(HOUR, HOUR), pace(Turn.NEVER, Turn.NEVER)
         }) {
             assertThat(pace.heartbeat()).isPositive().isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(15));
