@@ -143,6 +143,7 @@ public final class GrantClient implements Machine {
             }
         } else if (call instanceof ClientView.Received received) {
             releases.received(received.number(), turn);
+            waiters.received(received.number(), turn);
         } else if (call instanceof ClientView.SessionGone gone) {
             sessionGone(gone, turn);
         } else if (call instanceof ClientView.Disowned disowned) {

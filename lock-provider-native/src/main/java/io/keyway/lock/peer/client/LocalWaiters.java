@@ -16,10 +16,7 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.peer.service.RefusalCause;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,11 +27,16 @@ import org.jspecify.annotations.Nullable;
 class LocalWaiters {
     private final Key key;
     private final boolean cache;
-    private final Map<Long, Waiter> queue = new LinkedHashMap<>(2);
-    private final Map<Long, Waiter> asks = new LinkedHashMap<>(2);
-    private final List<Waiter> pending = new ArrayList<>(1);
+    private WaiterList queue = new WaiterList();
+    private WaiterList asks = new WaiterList();
+    private List<Waiter> pending = List.of();
     /** What the manager last said of a waiter's place; null while nothing is known. */
     private LockMessage.@Nullable Place place;
+
+    /**
+     * The request whose receipt by the member tells all who wait behind it that they wait; 0 if none is asked for.
+     */
+    private long receipt;
 
     /** @param cache whether granted locks may be kept */
     LocalWaiters(Key key, boolean cache) {
@@ -45,26 +47,41 @@ class LocalWaiters {
     /** @param local the user of this client who holds the lock; null if none does */
     void add(LockCall.Acquire call, @Nullable List<Participant> local, Turn turn) {
         Waiter waiter = new Waiter(call, turn.now() - call.waited());
-        (call.queue() ? queue : asks).put(call.request(), waiter);
+        if (!call.queue()) {
+            asks.add(waiter);
+            return;
+        }
+        queue.add(waiter);
         List<Participant> holders = local != null || place == null ? local : place.holders();
-        if (holders != null && call.queue() && call.wantPlace()) {
+        if (holders == null) {
+            askForReceipt(turn);
+        } else if (!waiter.told) {
             tellWaiting(waiter, -1, holders, turn);
         }
     }
 
     @Nullable
     Waiter find(long request) {
-        Waiter waiter = queue.get(request);
-        return waiter == null ? asks.get(request) : waiter;
+        Waiter waiter = queue.find(request);
+        return waiter == null ? asks.find(request) : waiter;
     }
 
     private @Nullable Waiter remove(long request) {
         Waiter waiter = queue.remove(request);
         waiter = waiter == null ? asks.remove(request) : waiter;
-        if (!pending.isEmpty()) {
-            pending.remove(waiter);
+        if (waiter != null && !pending.isEmpty()) {
+            dropPending(waiter);
         }
         return waiter;
+    }
+
+    private void dropPending(Waiter waiter) {
+        if (pending.contains(waiter)) {
+            pending = pending.size() == 1 ? List.of() : new ArrayList<>(pending);
+            if (!pending.isEmpty()) {
+                pending.remove(waiter);
+            }
+        }
     }
 
     boolean isEmpty() {
@@ -74,7 +91,7 @@ class LocalWaiters {
     /** Those who queue, in order, and for how long. */
     ParticipantList participants(long now) {
         ParticipantList all = new ParticipantList();
-        for (Waiter waiter : queue.values()) {
+        for (Waiter waiter : queue) {
             LockCall.Acquire call = waiter.call;
             all.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
         }
@@ -82,37 +99,36 @@ class LocalWaiters {
     }
 
     /** Those who queue, in order. */
-    Collection<Waiter> queue() {
-        return queue.values();
+    WaiterList queue() {
+        return queue;
     }
 
     /** Those who want an answer at once, in order. */
-    Collection<Waiter> asks() {
-        return asks.values();
+    WaiterList asks() {
+        return asks;
     }
 
     /** The first who queues. */
     @Nullable
     Waiter first() {
-        return queue.isEmpty() ? null : queue.values().iterator().next();
+        return queue.first();
     }
 
     /** The first who queues, else the first who wants an answer at once. */
     @Nullable
     Waiter next() {
-        return queue.isEmpty() && !asks.isEmpty() ? asks.values().iterator().next() : first();
+        return queue.isEmpty() ? asks.first() : queue.first();
     }
 
     // Requests
 
     /** Sends the waiter's request, unless that has been done. */
     void request(Waiter waiter, Turn turn) {
-        if (waiter.sent) {
+        if (waiter.isSent()) {
             return;
         }
-        waiter.sent = true;
         LockCall.Acquire call = waiter.call;
-        turn.send(
+        waiter.sent = turn.send(
                 turn.client().session(),
                 new LockMessage.Acquire(
                         key,
@@ -122,12 +138,13 @@ class LocalWaiters {
                         call.limit(),
                         call.ttl(),
                         !call.queue(),
-                        call.wantPlace(),
+                        !waiter.told,
                         cache && call.atLeast() == 0,
                         turn.now() - waiter.since,
                         call.patience(),
                         call.atLeast(),
                         call.owner()));
+        askForReceipt(turn);
     }
 
     /** A user gave up. */
@@ -144,7 +161,7 @@ class LocalWaiters {
     private void takeBack(Waiter waiter, Turn turn) {
         if (pending.contains(waiter)) {
             returnUnused(waiter.session, waiter.token, turn);
-        } else if (waiter.sent && turn.client().exists()) {
+        } else if (waiter.isSent() && turn.client().exists()) {
             sendWithdraw(waiter.call.request(), turn);
         }
     }
@@ -164,7 +181,7 @@ class LocalWaiters {
     @Nullable
     Waiter taker(long request) {
         Waiter waiter = find(request);
-        return waiter != null && waiter.sent && !pending.contains(waiter) ? waiter : null;
+        return waiter != null && waiter.isSent() && !pending.contains(waiter) ? waiter : null;
     }
 
     /** A grant came for that waiter. */
@@ -174,6 +191,7 @@ class LocalWaiters {
         waiter.hi = granted.hi();
         waiter.wanted = granted.wanted();
         waiter.confirming = false;
+        pending = pending.isEmpty() ? new ArrayList<>(1) : pending;
         pending.add(waiter);
         turn.client().afterEcho(key);
     }
@@ -209,8 +227,8 @@ class LocalWaiters {
 
     /** The pending grant is worth nothing: the waiter asks again; the second time in a row its request fails. */
     private void stale(Waiter waiter, Turn turn) {
-        pending.remove(waiter);
-        waiter.sent = false;
+        dropPending(waiter);
+        waiter.sent = 0;
         if (++waiter.stale == 2) {
             long request = waiter.call.request();
             remove(request);
@@ -270,12 +288,12 @@ class LocalWaiters {
      * Another user of this client holds the lock: who wants an answer at once, and whose request was not sent, gets it.
      */
     void refuseAsks(List<Participant> holders, Turn turn) {
-        asks.values().removeIf(ask -> {
-            if (!ask.sent) {
+        for (Waiter ask : asks) {
+            if (!ask.isSent()) {
+                asks.remove(ask.call.request());
                 turn.tell(new LockNotice.Refused(key, ask.call.request(), holders, ask.call.user()));
             }
-            return !ask.sent;
-        });
+        }
     }
 
     /** Another member decides on this name; false if that is no request of a waiter. */
@@ -301,8 +319,8 @@ class LocalWaiters {
     void unreachable(ClientView.Unreachable member, Turn turn) {
         String why = member.why();
         if (!member.final_()) {
-            queue.values().forEach(waiter -> tellTrouble(waiter, why, turn));
-            asks.values().forEach(waiter -> tellTrouble(waiter, why, turn));
+            queue.forEach(waiter -> tellTrouble(waiter, why, turn));
+            asks.forEach(waiter -> tellTrouble(waiter, why, turn));
             return;
         }
         for (Waiter waiter = next(); waiter != null; waiter = next()) {
@@ -317,7 +335,7 @@ class LocalWaiters {
 
     // Places
 
-    /** The waiter whose request it is learns each place; those who did not ask learn once that they wait behind it. */
+    /** The waiter whose request it is learns its place; those behind it learn that they wait. */
     void placed(LockMessage.Place now, Turn turn) {
         Waiter asked = find(now.request());
         if (asked == null) {
@@ -325,9 +343,44 @@ class LocalWaiters {
         }
         place = now;
         tellWaiting(asked, now.ahead(), now.holders(), turn);
-        for (Waiter waiter : queue.values()) {
-            if (!waiter.told && !waiter.sent && waiter.call.wantPlace()) {
-                tellWaiting(waiter, -1, now.holders(), turn);
+        tellAll(now.holders(), turn);
+    }
+
+    /** Whether some have not heard that they wait. */
+    boolean knowNothing() {
+        Waiter last = queue.last();
+        return last != null && !last.told;
+    }
+
+    /** Those who know nothing learn that they wait. They came last; the first of all hears from the manager itself. */
+    void tellAll(List<Participant> holders, Turn turn) {
+        for (Waiter each = queue.last(); each != null && !each.told; each = each.before) {
+            if (!each.isSent()) {
+                tellWaiting(each, -1, holders, turn);
+            }
+        }
+    }
+
+    /**
+     * Some do not know that they wait, and no place will tell, since whoever's request is at the manager knows and did
+     * not ask for it: they wait as soon as the manager has it.
+     */
+    private void askForReceipt(Turn turn) {
+        Waiter first = queue.first();
+        boolean told = first != null && first.told && first.isSent() && receipt != first.sent;
+        if (first != null && told && knowNothing() && turn.client().exists()) {
+            receipt = first.sent;
+            turn.client().receipt(key, receipt);
+        }
+    }
+
+    /** The member has that message, and has not granted what it asked for. */
+    void received(long number, Turn turn) {
+        if (number == receipt) {
+            receipt = 0;
+            Waiter first = queue.first();
+            if (first != null && first.sent == number && pending.isEmpty()) {
+                tellAll(List.of(), turn);
             }
         }
     }
@@ -347,9 +400,13 @@ class LocalWaiters {
     /** The session is over, and all requests and pending grants with it. */
     void unsent() {
         place = null;
-        pending.clear();
-        queue.values().forEach(waiter -> waiter.sent = false);
-        asks.values().forEach(ask -> ask.sent = false);
+        receipt = 0;
+        pending = List.of();
+        for (Waiter waiter : queue) {
+            waiter.sent = 0;
+            waiter.told = !waiter.call.wantPlace();
+        }
+        asks.forEach(ask -> ask.sent = 0);
     }
 
     /** Waiters of the same kind, for {@link #copy}. */
@@ -360,11 +417,13 @@ class LocalWaiters {
     LocalWaiters copy() {
         LocalWaiters copy = fresh(key, cache);
         copy.place = place;
-        queue.forEach((request, waiter) -> copy.queue.put(request, waiter.copy()));
-        asks.forEach((request, waiter) -> copy.asks.put(request, waiter.copy()));
+        copy.receipt = receipt;
+        copy.queue = queue.copy();
+        copy.asks = asks.copy();
         for (Waiter waiter : pending) {
             Waiter same = copy.find(waiter.call.request());
             if (same != null) {
+                copy.pending = copy.pending.isEmpty() ? new ArrayList<>(1) : copy.pending;
                 copy.pending.add(same);
             }
         }
@@ -373,9 +432,9 @@ class LocalWaiters {
 
     void encode(StateEncoder out) {
         out.put(queue.size());
-        queue.values().forEach(waiter -> waiter.encode(pending.contains(waiter), out));
+        queue.forEach(waiter -> waiter.encode(pending.contains(waiter), out));
         out.put(asks.size());
-        asks.values().forEach(waiter -> waiter.encode(pending.contains(waiter), out));
-        out.value(String.valueOf(place));
+        asks.forEach(waiter -> waiter.encode(pending.contains(waiter), out));
+        out.put(receipt).value(String.valueOf(place));
     }
 }

@@ -158,8 +158,11 @@ public class LockClientHelper implements Machine {
             if (held != null) {
                 held.certain(turn);
             }
-        } else if (call instanceof ClientView.Received received && releases != null) {
-            releases.received(received.number(), turn);
+        } else if (call instanceof ClientView.Received received) {
+            if (releases != null) {
+                releases.received(received.number(), turn);
+            }
+            waiters.received(received.number(), turn);
         } else if (call instanceof ClientView.SessionGone gone) {
             sessionGone(gone, turn);
         } else if (call instanceof ClientView.Disowned disowned) {
@@ -320,6 +323,9 @@ public class LockClientHelper implements Machine {
             turn.call(LockKeys.cache(key.algorithm()), new LockCall.Kept(key));
         }
         tellGranted(waiter, handle, handle.token(), turn);
+        if (waiters.knowNothing()) {
+            waiters.tellAll(held.holder(turn.now()), turn);
+        }
     }
 
     private void tellGranted(Waiter waiter, GrantHandle handle, long token, Turn turn) {
@@ -348,7 +354,7 @@ public class LockClientHelper implements Machine {
             return;
         }
         Waiter next = waiters.first();
-        if (held.wanted && next != null && client.exists()) {
+        if ((held.wanted || !held.cacheable()) && next != null && client.exists()) {
             // In the queue before the lock moves on: its place is that of its user's call.
             waiters.request(next, turn);
         }

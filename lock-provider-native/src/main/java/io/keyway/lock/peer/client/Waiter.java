@@ -4,20 +4,23 @@ package io.keyway.lock.peer.client;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.LockCall;
+import org.jspecify.annotations.Nullable;
 
 /** A user of one client who waits for a lock, and the grant that is pending for it. */
 final class Waiter {
+    private static final Peer NONE = new Peer(0);
+
     final LockCall.Acquire call;
     final long since;
-    /** Its request is at the manager of the present session. */
-    boolean sent;
-    /** It was told that it waits. */
+    /** The number of its request in the present session; 0 if that was not sent. */
+    long sent;
+    /** It was told that it waits, or does not want to be. */
     boolean told;
     /** How many grants in a row were stale when they came. */
     int stale;
 
     /** The session of the pending grant. This and what follows mean nothing unless one is. */
-    Peer session = new Peer(0);
+    Peer session = NONE;
 
     long token;
     long hi;
@@ -26,9 +29,21 @@ final class Waiter {
     /** The echo of the pending grant was stale, and a KEEP was sent. */
     boolean confirming;
 
+    /** Its neighbours in its {@link WaiterList}. */
+    @Nullable
+    Waiter before;
+
+    @Nullable
+    Waiter after;
+
     Waiter(LockCall.Acquire call, long since) {
         this.call = call;
         this.since = since;
+        this.told = !call.wantPlace();
+    }
+
+    boolean isSent() {
+        return sent != 0;
     }
 
     Waiter copy() {

@@ -455,6 +455,35 @@ final class LeaseWorld {
             return call.request();
         }
 
+        /** Asks for the lock, and wants to hear where it stands if it has to wait. */
+        long acquireWithPlace(String lock) {
+            LockCall.Acquire call = request(lock, TTL, true);
+            call(
+                    lock,
+                    new LockCall.Acquire(
+                            call.request(),
+                            call.mode(),
+                            call.permits(),
+                            call.limit(),
+                            call.ttl(),
+                            call.owner(),
+                            true,
+                            true,
+                            call.patience(),
+                            call.waited(),
+                            call.user()));
+            return call.request();
+        }
+
+        /** What those who waited were told, in order: the request, and how many are ahead of it. */
+        List<String> places() {
+            return notices.stream()
+                    .filter(LockNotice.Waiting.class::isInstance)
+                    .map(LockNotice.Waiting.class::cast)
+                    .map(waiting -> waiting.request() + ":" + waiting.ahead())
+                    .toList();
+        }
+
         /** Asks for a lock that is to be held at least for that time. */
         long acquireAtLeast(String lock, long atLeast) {
             LockCall.Acquire call = request(lock, TTL, true, atLeast);

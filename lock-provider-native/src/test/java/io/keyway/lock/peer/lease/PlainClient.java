@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The session of a client over a link that loses nothing. A link that is opened is a fresh session; scripts say when it
@@ -41,25 +42,28 @@ final class PlainClient implements SessionLayer, ClientView {
     private long echo = Turn.NEVER;
     private long lastStamp;
     private long sent;
+    private long acked;
     private long now;
+    private @Nullable SessionTurn turn;
     private boolean heartbeat;
 
     @Override
-    public void begin(SessionTurn turn) {
-        now = turn.now();
+    public void begin(SessionTurn begun) {
+        turn = begun;
+        now = begun.now();
         beliefs.forEach((ttl, belief) -> {
             if (!belief.holds(now)) {
                 for (Hold hold : List.copyOf(holders)) {
                     if (hold.ttl() == ttl) {
                         holders.remove(hold);
-                        turn.call(hold.key(), new Lapsed(ttl));
+                        begun.call(hold.key(), new Lapsed(ttl));
                     }
                 }
             } else if (now - belief.doubtful() >= 0 && holds(ttl) && doubted.add(ttl)) {
-                tellHolders(ttl, new Doubted(ttl), turn);
+                tellHolders(ttl, new Doubted(ttl), begun);
             }
         });
-        arm(turn);
+        arm(begun);
     }
 
     private void tellHolders(long ttl, Call call, Turn turn) {
@@ -108,6 +112,7 @@ final class PlainClient implements SessionLayer, ClientView {
         receipts.clear();
         out.clear();
         sent = 0;
+        acked = 0;
         keys.forEach(key -> turn.call(key, new SessionGone(was, restarted, "its session is over")));
     }
 
@@ -134,7 +139,8 @@ final class PlainClient implements SessionLayer, ClientView {
                 }
             });
         }
-        while (!receipts.isEmpty() && receipts.firstKey() <= plain.seen()) {
+        acked = Math.max(acked, plain.seen());
+        while (!receipts.isEmpty() && receipts.firstKey() <= acked) {
             Map.Entry<Long, Key> first = receipts.pollFirstEntry();
             turn.call(first.getValue(), new Received(first.getKey()));
         }
@@ -236,7 +242,11 @@ final class PlainClient implements SessionLayer, ClientView {
 
     @Override
     public void receipt(Key key, long number) {
-        receipts.put(number, key);
+        if (number <= acked && turn != null) {
+            turn.call(key, new Received(number));
+        } else {
+            receipts.put(number, key);
+        }
     }
 
     @Override
@@ -265,6 +275,7 @@ final class PlainClient implements SessionLayer, ClientView {
         copy.echo = echo;
         copy.lastStamp = lastStamp;
         copy.sent = sent;
+        copy.acked = acked;
         copy.now = now;
         copy.heartbeat = heartbeat;
         return copy;
@@ -272,7 +283,7 @@ final class PlainClient implements SessionLayer, ClientView {
 
     @Override
     public void encode(StateEncoder out) {
-        out.put(session).time(echo).time(lastStamp).put(sent).put(heartbeat);
+        out.put(session).time(echo).time(lastStamp).put(sent).put(acked).put(heartbeat);
         beliefs.values().forEach(belief -> out.put(belief.ttl()).time(belief.deadline()));
         out.value(holders)
                 .value(waiters)
