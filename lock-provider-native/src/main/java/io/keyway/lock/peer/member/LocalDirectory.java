@@ -24,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -143,7 +144,7 @@ public final class LocalDirectory {
             throw unfit(path, "this system has no POSIX files; local mode needs Linux, macOS or another Unix", null);
         }
         try {
-            make(path);
+            make(path, facts);
             if (Files.isSymbolicLink(path)) {
                 throw unfit(
                         path,
@@ -190,9 +191,13 @@ public final class LocalDirectory {
         }
     }
 
-    private static void make(Path path) throws IOException {
+    private static void make(Path path, MachineFacts facts) throws IOException {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return;
+        }
+        List<Path> missing = new ArrayList<>();
+        for (Path each = path; each != null && !Files.exists(each); each = each.getParent()) {
+            missing.add(each);
         }
         Path parent = path.getParent();
         if (parent != null) {
@@ -203,6 +208,9 @@ public final class LocalDirectory {
                     path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (FileAlreadyExistsException e) {
             return; // another process was faster
+        }
+        for (Path each : missing) {
+            facts.forceName(each);
         }
     }
 

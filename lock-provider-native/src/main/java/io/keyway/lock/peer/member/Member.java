@@ -111,7 +111,7 @@ public abstract class Member implements AutoCloseable {
         this.startedAt = System.nanoTime();
         this.epoch = file.nextEpoch(heardEpoch);
         this.disk = new DiskThread(threadName + "-disk", this::mustStop);
-        this.records = records(factory, file);
+        this.records = records(factory, file, facts);
         this.horizons = new HorizonWriter(
                 file,
                 records,
@@ -127,10 +127,12 @@ public abstract class Member implements AutoCloseable {
                 this::mustStop);
     }
 
-    private static @Nullable RecordFile records(Cells factory, MemberFile file) throws IOException {
+    private static @Nullable RecordFile records(Cells factory, MemberFile file, MachineFacts facts) throws IOException {
         Optional<RecordCodec> codec = factory.algorithm().records();
         boolean hasRun = !(file.start() instanceof StartState.Missing || file.start() instanceof StartState.FirstUse);
-        return codec.isEmpty() ? null : RecordFile.open(file.path().resolveSibling(RECORDS), codec.get(), hasRun);
+        return codec.isEmpty()
+                ? null
+                : RecordFile.open(file.path().resolveSibling(RECORDS), codec.get(), facts, hasRun);
     }
 
     /** The longest lease, in nanoseconds, that this run or a former one may have given. */

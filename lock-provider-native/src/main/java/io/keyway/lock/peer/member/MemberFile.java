@@ -73,7 +73,7 @@ public final class MemberFile implements AutoCloseable {
      * @throws IOException if it cannot be made; what may be left of it makes the next start wait
      */
     public static void createFresh(Path path, MachineFacts facts, MemberSettings settings) throws IOException {
-        create(path);
+        create(path, facts);
         try (MemberFile file = open(path, facts, settings)) {
             file.write(State.FRESH, new MemberRecord(1, 0, BootClock.NONE, false), Table.NONE);
         }
@@ -88,7 +88,7 @@ public final class MemberFile implements AutoCloseable {
     public static MemberFile open(Path path, MachineFacts facts, MemberSettings settings) throws IOException {
         boolean missing = !Files.exists(path, LinkOption.NOFOLLOW_LINKS);
         if (missing) {
-            create(path);
+            create(path, facts);
         } else if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
             throw new IOException(path + " is not a regular file");
         }
@@ -279,8 +279,10 @@ public final class MemberFile implements AutoCloseable {
         return facts.file(path).map(FileFacts::inode).orElse(0L);
     }
 
-    private static void create(Path path) throws IOException {
+    /** A file that is gone after the power failed would let --init pass for true a second time. */
+    private static void create(Path path, MachineFacts facts) throws IOException {
         Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        facts.forceName(path);
     }
 
     /** Writes zeros rather than setting a length: a sparse file has no room of its own. */

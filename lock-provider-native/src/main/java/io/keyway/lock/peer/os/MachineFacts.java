@@ -40,4 +40,11 @@ public interface MachineFacts {
 
     /** Type of the file system that holds an existing path, such as ext4. */
     String fileSystemType(Path path) throws IOException;
+
+    /**
+     * Returns when the name of that file or directory is on disk: what was made, or renamed to it, is found there again
+     * after the power failed. Does nothing where this user may not read the directory that has it, or the file system
+     * has no such thing.
+     */
+    void forceName(Path path) throws IOException;
 }

@@ -3,10 +3,14 @@ package io.keyway.lock.peer.os;
 
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.Optional;
@@ -17,6 +21,9 @@ public final class SystemFacts implements MachineFacts {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path UPTIME = Path.of("/proc/uptime");
     private static final Path TIME_NAMESPACE = Path.of("/proc/self/ns/time");
+
+    /** What EINVAL is called: of a file system that cannot force a directory. */
+    private static final String CANNOT_FORCE = "Invalid argument";
 
     @Override
     public Optional<String> bootId() {
@@ -78,6 +85,40 @@ public final class SystemFacts implements MachineFacts {
     @Override
     public String fileSystemType(Path path) throws IOException {
         return Files.getFileStore(path).type();
+    }
+
+    @Override
+    public void forceName(Path path) throws IOException {
+        Path directory = path.toAbsolutePath().getParent();
+        if (directory == null) {
+            return;
+        }
+        boolean interrupted = false;
+        try {
+            while (!forced(directory)) {
+                interrupted |= Thread.interrupted(); // which has closed the channel
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static boolean forced(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+            return true;
+        } catch (ClosedByInterruptException e) {
+            return false;
+        } catch (AccessDeniedException e) {
+            return true;
+        } catch (IOException e) {
+            if (CANNOT_FORCE.equals(e.getMessage())) {
+                return true;
+            }
+            throw e;
+        }
     }
 
     private static Optional<String> firstLine(Path path) {

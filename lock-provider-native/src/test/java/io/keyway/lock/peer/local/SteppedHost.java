@@ -80,5 +80,10 @@ final class SteppedHost {
         public String fileSystemType(Path path) throws IOException {
             return real.fileSystemType(path);
         }
+
+        @Override
+        public void forceName(Path path) throws IOException {
+            real.forceName(path);
+        }
     }
 }

@@ -72,6 +72,15 @@ class LocalDirectoryTest {
     }
 
     @Test
+    void theNamesOfAllDirectoriesThatWereMadeAreOnDisk() throws IOException {
+        Path path = base.resolve("a/b/c");
+        LocalDirectory.open(path, facts);
+        assertThat(facts.staysNamed(path)).isTrue();
+        assertThat(facts.staysNamed(path.getParent())).isTrue();
+        assertThat(facts.staysNamed(path.getParent().getParent())).isTrue();
+    }
+
+    @Test
     void machinesThatShareAHomeHaveDirectoriesOfTheirOwn() throws IOException {
         Path a = Files.writeString(base.resolve("a"), "0123456789abcdef\n");
         Path b = Files.writeString(base.resolve("b"), "fedcba9876543210\n");

@@ -131,6 +131,26 @@ class MemberFileTest {
     }
 
     @Test
+    void theNameOfAFileThatWasMadeIsOnDisk() throws IOException {
+        open().close();
+        assertThat(facts.staysNamed(path)).isTrue();
+        Files.delete(path);
+        MemberFile.createFresh(path, facts, settings);
+        assertThat(facts.staysNamed(path)).isTrue();
+    }
+
+    @Test
+    void anInterruptedThreadForcesANameTooAndStaysInterrupted() throws IOException {
+        Path made = Files.createFile(path.resolveSibling("made"));
+        Thread.currentThread().interrupt();
+        try {
+            new SystemFacts().forceName(made);
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
     void aFileThatWasMadeButNeverForcedWaitsInFull() throws IOException {
         open().close();
         assertThat(start()).isInstanceOf(Damaged.class);

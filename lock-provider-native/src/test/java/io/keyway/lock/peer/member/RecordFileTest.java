@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keyway.lock.peer.counter.CounterAlgorithm;
 import io.keyway.lock.peer.counter.CounterMessage.Tally;
 import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.os.FakeFacts;
 import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,8 +25,10 @@ class RecordFileTest {
     @TempDir
     Path directory;
 
+    private final FakeFacts facts = new FakeFacts();
+
     private RecordFile open(boolean hasRun) throws IOException {
-        return RecordFile.open(directory.resolve("records"), CODEC, hasRun);
+        return RecordFile.open(directory.resolve("records"), CODEC, facts, hasRun);
     }
 
     private static Tally tally(String name, long... increments) {
@@ -67,6 +70,58 @@ class RecordFileTest {
         byte[] torn = bytes.clone();
         torn[bytes.length - 1] ^= 1;
         assertThat(found(torn)).containsExactlyInAnyOrder(tally("a", 1), tally("b", 7));
+    }
+
+    @Test
+    void recordsThatWereForcedTogetherAreThereTogetherWhateverPartOfThemIsMissing() throws IOException {
+        int whole = forced(tally("a", 1)).length;
+        try (RecordFile file = open(true)) {
+            file.force(List.of(tally("a", 1, 2), tally("b", 7), tally("c", 3)));
+        }
+        byte[] bytes = Files.readAllBytes(directory.resolve("records"));
+        assertThat(found(bytes)).containsExactlyInAnyOrder(tally("a", 1, 2), tally("b", 7), tally("c", 3));
+        for (int from = whole; from < bytes.length; from++) {
+            byte[] hole = bytes.clone();
+            // A file system may write any of the pages, and the length, before the others.
+            Arrays.fill(hole, from, Math.min(bytes.length, from + 5), (byte) 0);
+            if (!Arrays.equals(hole, bytes)) {
+                assertThat(found(hole)).as("zeros from byte %d", from).containsExactly(tally("a", 1));
+            }
+        }
+        byte[] onlyLength = Arrays.copyOf(Arrays.copyOf(bytes, whole), bytes.length);
+        assertThat(found(onlyLength)).containsExactly(tally("a", 1));
+    }
+
+    @Test
+    void aDamagedLengthInFrontOfWhatWasPromisedEndsTheStart() throws IOException {
+        int first = forced(tally("a", 1)).length;
+        byte[] bytes = forced(tally("b", 7));
+        byte[] second = Arrays.copyOfRange(bytes, first, bytes.length);
+        for (int at = Long.BYTES + Integer.BYTES; at < first; at++) {
+            byte[] damaged = bytes.clone();
+            damaged[at] ^= (byte) 0x40;
+            assertThatThrownBy(() -> found(damaged))
+                    .as("byte %d", at)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("--removed");
+        }
+        byte[] twice = Arrays.copyOf(bytes, bytes.length + second.length);
+        System.arraycopy(second, 0, twice, bytes.length, second.length);
+        assertThatThrownBy(() -> found(twice)).isInstanceOf(IOException.class).hasMessageContaining("--removed");
+    }
+
+    @Test
+    void theNameOfTheFileIsOnDiskBeforeAnythingIsPromisedInIt() throws IOException {
+        Path records = directory.resolve("records");
+        try (RecordFile file = open(false)) {
+            assertThat(facts.staysNamed(records)).isTrue();
+            long[] many = LongStream.range(0, 60_000).toArray();
+            Object first = Files.getAttribute(records, "unix:ino");
+            while (Files.getAttribute(records, "unix:ino").equals(first)) {
+                file.force(List.of(tally("a", many)));
+            }
+            assertThat(facts.staysNamed(records)).isTrue();
+        }
     }
 
     @Test

@@ -4,6 +4,8 @@ package io.keyway.lock.peer.os;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -21,6 +23,7 @@ public class FakeFacts implements MachineFacts {
     public String fileSystem = "ext4";
     private Optional<FileFacts> lastSeen = Optional.empty();
     private long changed;
+    private final Map<Path, Long> named = new HashMap<>();
 
     /** Time passes on the clocks that run over the end of a process. */
     public void pass(Duration time) {
@@ -74,5 +77,16 @@ public class FakeFacts implements MachineFacts {
             throw new IOException("Mount point not found");
         }
         return fileSystem;
+    }
+
+    @Override
+    public void forceName(Path path) throws IOException {
+        real.forceName(path);
+        real.file(path).ifPresent(file -> named.put(path, file.inode()));
+    }
+
+    /** Whether what has that name now would be found there after the power failed. */
+    public boolean staysNamed(Path path) throws IOException {
+        return real.file(path).map(FileFacts::inode).equals(Optional.ofNullable(named.get(path)));
     }
 }
