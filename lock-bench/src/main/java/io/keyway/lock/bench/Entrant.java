@@ -20,21 +20,39 @@ record Entrant(String name, Store store, Program runner) implements AutoCloseabl
      *
      * @param kind of {@link Runner}
      * @param address of that kind
-     * @param servers the ids of its processes, with commas between, or the directory that its host is named after
+     * @param servers the ids of its processes, with commas between, or the directory that its host serves
      * @param classPath of the clients
      * @param programs what ends with it
      */
     record Store(String kind, String address, String servers, String classPath, List<Program> programs) {}
 
-    /** Starts the JVM of its clients. */
-    static Entrant start(Ground ground, String name, Store store, List<String> options) throws IOException {
+    /**
+     * Starts the JVM of its clients.
+     *
+     * @param more for {@link Runner}, beside where the store is
+     */
+    static Entrant start(Ground ground, String name, Store store, List<String> options, String... more)
+            throws IOException {
         List<String> command = Program.java(
                 options, store.classPath(), Runner.class.getName(), store.kind(), store.address(), store.servers());
+        command.addAll(List.of(more));
         return new Entrant(name, store, ground.program("clients-" + name, command, Map.of()));
     }
 
+    /** Starts the JVM of clients that run that workload at once, and waits for its end. */
+    static Figures live(Ground ground, String name, Store store, List<String> options, Workload workload)
+            throws IOException {
+        String now = Long.toString(System.currentTimeMillis());
+        Entrant entrant = start(ground, name, store, options, workload.name(), now);
+        try {
+            return Figures.parse(entrant.runner.answer());
+        } finally {
+            entrant.runner.close();
+        }
+    }
+
     void begin(Workload workload) throws IOException {
-        runner.ask("begin " + workload);
+        runner.ask("begin " + workload.name());
     }
 
     Figures round(Duration time) throws IOException {

@@ -36,10 +36,17 @@ final class Ground implements AutoCloseable {
         return program;
     }
 
+    /** Starts a process whose standard streams are the caller's, as they are. */
+    Process process(List<String> command) throws IOException {
+        Process process =
+                new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        atEnd(() -> Program.end(process.toHandle()));
+        return process;
+    }
+
     /** Adds what has to be done at the end, before what was added so far. */
-    synchronized Runnable atEnd(Runnable end) {
+    synchronized void atEnd(Runnable end) {
         ends.push(end);
-        return end;
     }
 
     private synchronized void end() {

@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -72,12 +73,28 @@ final class NativeBench implements Callable<Integer> {
                     words(memberJvm),
                     words(formerMemberJvm),
                     scale.otherJars().orElse(null));
-            List<Entrant> entrants = new ArrayList<>();
-            for (String name : present()) {
-                entrants.add(Entrant.start(ground, name, stores.start(name), clientOptions()));
-            }
+            List<String> present = present();
+            Map<String, Entrant> entrants = new LinkedHashMap<>();
             for (Workload workload : chosen) {
-                results.put(workload, run(workload, entrants));
+                List<String> suited = present.stream().filter(workload::suits).toList();
+                results.put(
+                        workload,
+                        switch (workload.kind) {
+                            case WAKEUP -> new WakeUp(ground, scale.time()).measure();
+                            case COLD -> live(ground, stores, workload, suited);
+                            default -> {
+                                for (String name : suited) {
+                                    if (!entrants.containsKey(name)) {
+                                        entrants.put(
+                                                name,
+                                                Entrant.start(ground, name, stores.start(name), clientOptions()));
+                                    }
+                                }
+                                yield run(workload, entrants.values().stream()
+                                        .filter(each -> suited.contains(each.name()))
+                                        .toList());
+                            }
+                        });
                 print(workload);
             }
         }
@@ -112,19 +129,43 @@ final class NativeBench implements Callable<Integer> {
                 .toList();
     }
 
-    private Map<String, Figures> run(Workload workload, List<Entrant> all) throws Exception {
-        List<Entrant> entrants = all.stream()
-                .filter(each -> !workload.contended() || !each.name().equals("ping"))
-                .toList();
+    private Map<String, Figures> run(Workload workload, List<Entrant> entrants) throws Exception {
         for (Entrant entrant : entrants) {
             entrant.begin(workload);
         }
-        Map<Entrant, List<Figures>> rounds = scale.inTurn(entrants, entrant -> entrant.round(scale.time()));
+        Comparison.Round<Entrant, Figures> round = entrant -> entrant.round(scale.time());
+        Map<Entrant, List<Figures>> rounds = workload.kind == Workload.Kind.FOOTPRINT
+                ? Comparison.inTurn(entrants, 1, Duration.ZERO, scale.time(), round)
+                : scale.inTurn(entrants, round);
         for (Entrant entrant : entrants) {
             entrant.end();
         }
         Map<String, Figures> medians = new LinkedHashMap<>();
         rounds.forEach((entrant, each) -> medians.put(entrant.name(), Figures.medians(each)));
+        return medians;
+    }
+
+    /** Each round is the life of a JVM, and that of a server which is a JVM, too. */
+    private Map<String, Figures> live(Ground ground, Stores stores, Workload workload, List<String> names)
+            throws Exception {
+        Map<String, Entrant.Store> lasting = new LinkedHashMap<>();
+        Map<String, List<Figures>> rounds = scale.inTurnWithoutWarmUp(names, name -> {
+            Entrant.Store store = lasting.get(name);
+            if (store == null) {
+                store = stores.start(name);
+            }
+            if (name.equals("postgres") || name.startsWith("redis")) {
+                lasting.put(name, store);
+                return Entrant.live(ground, name, store, clientOptions(), workload);
+            }
+            try {
+                return Entrant.live(ground, name, store, clientOptions(), workload);
+            } finally {
+                store.programs().forEach(Program::close);
+            }
+        });
+        Map<String, Figures> medians = new LinkedHashMap<>();
+        rounds.forEach((name, each) -> medians.put(name, Figures.medians(each)));
         return medians;
     }
 
@@ -141,12 +182,12 @@ final class NativeBench implements Callable<Integer> {
         figures.values().forEach(each -> names.addAll(each.values().keySet()));
         out.println();
         out.println(workload.word() + ": " + workload.text
-                + (workload.isTime() ? " (microseconds; less is better)" : " (pairs per second; more is better)"));
-        out.printf("%-20s %7s", "", "ratio");
+                + " (" + workload.kind.unit + ")");
+        out.printf("%-30s %7s", "", "ratio");
         names.forEach(name -> out.printf(" %" + width(name) + "s", name));
         out.println();
         figures.forEach((contender, each) -> {
-            out.printf(Locale.ROOT, "%-20s %7s", contender, shown(ratio(figures, contender)));
+            out.printf(Locale.ROOT, "%-30s %7s", contender, shown(ratio(figures, contender)));
             names.forEach(name -> out.printf(" %" + width(name) + "s", shown(each.get(name))));
             out.println();
         });
@@ -177,7 +218,7 @@ final class NativeBench implements Callable<Integer> {
         names.forEach(name -> out.printf(" %" + width(name) + "s", name));
         out.println();
         results.forEach((workload, figures) -> {
-            out.printf("%-16s", workload.word() + (workload.isTime() ? " (us)" : ""));
+            out.printf("%-16s", workload.word() + (workload.kind.isTime() ? " (us)" : ""));
             names.forEach(name -> out.printf(" %" + width(name) + "s", shown(ratio(figures, name))));
             out.println();
         });

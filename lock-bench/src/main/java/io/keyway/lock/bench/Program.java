@@ -78,9 +78,14 @@ final class Program implements AutoCloseable {
     String ask(String order) throws IOException {
         orders.write(order + "\n");
         orders.flush();
+        return answer();
+    }
+
+    /** Its next line, unless that says that it failed. */
+    String answer() throws IOException {
         String answer = read();
         if (answer.startsWith("failed")) {
-            throw failed("it answers to \"" + order + "\": " + answer);
+            throw failed(answer);
         }
         return answer;
     }

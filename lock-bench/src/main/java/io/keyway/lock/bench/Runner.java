@@ -45,12 +45,16 @@ public final class Runner {
      * The entry point.
      *
      * @param arguments what to open and where ({@link #contender}); the ids of its servers' processes with commas
-     *     between, or the directory that its host is named after
+     *     between, or the directory that its host serves; for a cold start, the workload and when this was started
      */
     @SuppressWarnings("SystemOut") // the answers go there
     public static void main(String[] arguments) throws IOException {
         PrintStream out = System.out;
         Runner runner = new Runner(() -> contender(arguments[0], arguments[1]), arguments[2]);
+        if (arguments.length > 3) {
+            runner.live(Workload.valueOf(arguments[3]), Long.parseLong(arguments[4]), out);
+            System.exit(0);
+        }
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
             try {
@@ -75,6 +79,15 @@ public final class Runner {
             case "keyway-async" -> KeywayContender.withoutWait(address);
             default -> throw new IllegalArgumentException("no contender is called " + kind);
         };
+    }
+
+    private void live(Workload asked, long startedAt, PrintStream out) {
+        try {
+            out.println(ColdStart.run(opener::get, asked, startedAt));
+        } catch (Exception e) {
+            e.printStackTrace();
+            out.println("failed " + e);
+        }
     }
 
     private String obey(String[] order) throws Exception {
@@ -120,6 +133,10 @@ public final class Runner {
 
     private Figures round(Duration time) throws Exception {
         Workload asked = Objects.requireNonNull(workload, "begin first");
+        if (asked.kind == Workload.Kind.FOOTPRINT) {
+            Footprint footprint = new Footprint(Objects.requireNonNull(trials).client(), servers);
+            return asked == Workload.HELD ? footprint.held() : footprint.once();
+        }
         List<ProcessHandle> here = List.of(ProcessHandle.current());
         Usage client = Usage.of(here);
         Usage server = Usage.of(servers);

@@ -39,7 +39,9 @@ final class Stores {
             "local-off",
             "member-off",
             "members3-off",
-            "member-async");
+            "member-async",
+            "tls",
+            "tls-off");
 
     private static final String BEFORE = "-before";
     private static final String LOOPBACK = "127.0.0.1";
@@ -84,8 +86,9 @@ final class Stores {
             case "redisson" -> redis("redisson", "");
             case "mem" -> new Entrant.Store(client, "lock:native:mem://bench?" + options, "", classPath, List.of());
             case "local" -> local(client, options, classPath);
-            case "member" -> members(client, 1, options, classPath, former);
-            case "members3" -> members(client, 3, options, classPath, former);
+            case "member" -> members(client, 1, options, classPath, former, List.of());
+            case "members3" -> members(client, 3, options, classPath, former, List.of());
+            case "tls" -> withTls(client, options, classPath, former);
             default -> throw new IllegalArgumentException("no contender is called " + name + "; there are " + NAMES);
         };
     }
@@ -171,8 +174,21 @@ final class Stores {
         }
     }
 
+    private Entrant.Store withTls(String client, String options, String classPath, boolean former) throws IOException {
+        Certificate made = Certificate.make(ground.directory("tls"));
+        String certificate = made.certificate().toString();
+        return members(
+                client,
+                1,
+                options + "&tlsCa=" + certificate,
+                classPath,
+                former,
+                List.of("--tls-cert", certificate, "--tls-key", made.key().toString()));
+    }
+
     /** Members as {@code keyway member} runs them. */
-    private Entrant.Store members(String client, int count, String options, String classPath, boolean former)
+    private Entrant.Store members(
+            String client, int count, String options, String classPath, boolean former, List<String> arguments)
             throws IOException {
         List<Integer> ports = new ArrayList<>();
         while (ports.size() < count) {
@@ -194,6 +210,7 @@ final class Stores {
                     "--init",
                     "--data",
                     ground.directory("member").resolve("data").toString());
+            command.addAll(arguments);
             members.add(ground.program("member", command, Map.of()));
         }
         for (int i = 0; i < count; i++) {

@@ -43,10 +43,14 @@ final class Trials implements AutoCloseable {
         return trials;
     }
 
+    Contender client() {
+        return clients.get(0);
+    }
+
     /** How long it takes to get a lock that nobody ever asked for; the release is not counted. */
     Histogram first(String prefix, Duration time) throws Exception {
         Histogram latency = Load.latencies();
-        Contender client = clients.get(0);
+        Contender client = client();
         long end = System.nanoTime() + time.toNanos();
         while (System.nanoTime() - end < 0) {
             String name = prefix + names++;

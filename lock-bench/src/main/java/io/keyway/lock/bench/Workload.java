@@ -20,20 +20,33 @@ enum Workload {
             1,
             "the experiment: 10 clients, 1 lock, 2 operations each"),
     COLD(Kind.COLD, 1, 1, 1, "cold start: one thread, one name, in a JVM that has just been started"),
-    COLD16(Kind.COLD, 4, 16, 1, "cold start: 16 threads of 4 clients, one lock");
+    COLD16(Kind.COLD, 4, 16, 1, "cold start: 16 threads of 4 clients, one lock"),
+    HELD(Kind.FOOTPRINT, 1, 1, 0, "100,000 locks held for 30 s: the client's share of a core, heap for each lock"),
+    ONCE(Kind.FOOTPRINT, 1, 1, 0, "100,000 names locked once each: heap that is left for each"),
+    WAKEUP(Kind.WAKEUP, 0, 0, 0, "the limit of this machine: a word to a waiting thread, until that runs");
 
     /** How a workload is run, and what its figure is. */
     enum Kind {
-        /** Acquire and release as fast as it goes; pairs per second. */
-        PAIRS,
-        /** Microseconds, the median. */
-        FIRST,
-        /** Microseconds, the median. */
-        HANDOVER,
-        /** Microseconds, the median. */
-        EXPERIMENT,
-        /** Pairs per second, by the age of the JVM. */
-        COLD
+        /** Acquire and release as fast as it goes. */
+        PAIRS("pairs per second; more is better"),
+        FIRST("median in microseconds; less is better"),
+        HANDOVER("median in microseconds; less is better"),
+        EXPERIMENT("median in microseconds; less is better"),
+        COLD("pairs per second in the 2nd second of a JVM's life; more is better"),
+        FOOTPRINT("percent of a core, or bytes; less is better"),
+        WAKEUP("microseconds one way; less is better");
+
+        /** What the figure is. */
+        final String unit;
+
+        Kind(String unit) {
+            this.unit = unit;
+        }
+
+        /** Whether less of the figure is better. */
+        boolean isTime() {
+            return unit.endsWith("less is better");
+        }
     }
 
     final Kind kind;
@@ -52,14 +65,14 @@ enum Workload {
         this.text = text;
     }
 
-    /** Whether less of the figure is better. */
-    boolean isTime() {
-        return kind == Kind.FIRST || kind == Kind.HANDOVER || kind == Kind.EXPERIMENT;
-    }
-
-    /** Whether threads wait for one another. */
-    boolean contended() {
-        return names == 1 && threads > 1;
+    /** Whether that contender can take part in it. */
+    boolean suits(String contender) {
+        return switch (kind) {
+            // It has no lock that could be handed over.
+            case HANDOVER -> !contender.equals("ping");
+            case FOOTPRINT -> contender.matches("(member|local).*");
+            default -> true;
+        };
     }
 
     /** As it is written. */
