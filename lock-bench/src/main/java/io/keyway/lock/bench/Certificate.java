@@ -26,7 +26,8 @@ record Certificate(Path certificate, Path key) {
     static Certificate make(Path directory) throws IOException {
         Path store = directory.resolve("store.p12");
         Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
                         "-genkeypair",
                         "-keystore",
                         store.toString(),
@@ -77,7 +78,6 @@ record Certificate(Path certificate, Path key) {
 
     private static Path pem(Path file, String what, byte[] content) throws IOException {
         String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content);
-        return Files.writeString(
-                file, "-----BEGIN " + what + "-----\n" + text + "\n-----END " + what + "-----\n");
+        return Files.writeString(file, "-----BEGIN " + what + "-----\n" + text + "\n-----END " + what + "-----\n");
     }
 }

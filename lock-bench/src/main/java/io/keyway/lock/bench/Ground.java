@@ -38,8 +38,9 @@ final class Ground implements AutoCloseable {
 
     /** Starts a process whose standard streams are the caller's, as they are. */
     Process process(List<String> command) throws IOException {
-        Process process =
-                new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
         atEnd(() -> Program.end(process.toHandle()));
         return process;
     }

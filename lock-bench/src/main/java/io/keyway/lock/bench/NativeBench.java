@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,7 +42,7 @@ final class NativeBench implements Callable<Integer> {
     @Option(
             names = "--member-jvm",
             description = "Options of the members' JVMs. Default, as keyway has it: ${DEFAULT-VALUE}.")
-    private String memberJvm = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData";
+    private String memberJvm = "-XX:+TieredCompilation -XX:+UseSerialGC -XX:-UsePerfData";
 
     @Option(names = "--before-member-jvm", description = "The same of --before. Default: ${DEFAULT-VALUE}.")
     private String formerMemberJvm = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData";
@@ -86,13 +87,14 @@ final class NativeBench implements Callable<Integer> {
                                 for (String name : suited) {
                                     if (!entrants.containsKey(name)) {
                                         entrants.put(
-                                                name,
-                                                Entrant.start(ground, name, stores.start(name), clientOptions()));
+                                                name, Entrant.start(ground, name, stores.start(name), clientOptions()));
                                     }
                                 }
-                                yield run(workload, entrants.values().stream()
-                                        .filter(each -> suited.contains(each.name()))
-                                        .toList());
+                                yield run(
+                                        workload,
+                                        entrants.values().stream()
+                                                .filter(each -> suited.contains(each.name()))
+                                                .toList());
                             }
                         });
                 print(workload);
@@ -181,13 +183,13 @@ final class NativeBench implements Callable<Integer> {
         Set<String> names = new LinkedHashSet<>();
         figures.values().forEach(each -> names.addAll(each.values().keySet()));
         out.println();
-        out.println(workload.word() + ": " + workload.text
-                + " (" + workload.kind.unit + ")");
-        out.printf("%-30s %7s", "", "ratio");
+        out.println(workload.word() + ": " + workload.text + " (" + workload.kind.unit + ")");
+        boolean compared = workload.isCompared();
+        out.printf("%-30s %7s", "", compared ? "ratio" : "");
         names.forEach(name -> out.printf(" %" + width(name) + "s", name));
         out.println();
         figures.forEach((contender, each) -> {
-            out.printf(Locale.ROOT, "%-30s %7s", contender, shown(ratio(figures, contender)));
+            out.printf(Locale.ROOT, "%-30s %7s", contender, compared ? shown(ratio(figures, contender)) : "");
             names.forEach(name -> out.printf(" %" + width(name) + "s", shown(each.get(name))));
             out.println();
         });
@@ -206,22 +208,26 @@ final class NativeBench implements Callable<Integer> {
         return String.format(Locale.ROOT, value >= 100 ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value);
     }
 
-    /** One table: each contender's ratio in each workload. */
+    /** One table: each contender's ratio in each workload, as a page of documentation has it. */
     private void summary() {
+        Map<Workload, Map<String, Figures>> compared = new LinkedHashMap<>(results);
+        compared.keySet().removeIf(workload -> !workload.isCompared());
+        if (compared.isEmpty()) {
+            return;
+        }
         Set<String> names = new LinkedHashSet<>();
-        results.values().forEach(each -> names.addAll(each.keySet()));
+        compared.values().forEach(each -> names.addAll(each.keySet()));
         out.println();
-        out.println("Ratios to "
-                + (names.contains(REFERENCE) ? REFERENCE : names.iterator().next())
-                + " (of pairs per second; where it says us, of microseconds)");
-        out.printf("%-16s", "");
-        names.forEach(name -> out.printf(" %" + width(name) + "s", name));
+        out.println("Ratio to "
+                + (names.contains(REFERENCE) ? "the wire" : names.iterator().next())
+                + " (+: more is better; -: times as long)");
         out.println();
-        results.forEach((workload, figures) -> {
-            out.printf("%-16s", workload.word() + (workload.kind.isTime() ? " (us)" : ""));
-            names.forEach(name -> out.printf(" %" + width(name) + "s", shown(ratio(figures, name))));
-            out.println();
-        });
+        out.println("| | " + String.join(" | ", names) + " |");
+        out.println("|---".repeat(names.size() + 1) + "|");
+        compared.forEach((workload, figures) -> out.println("| " + workload.word()
+                + (workload.kind.isTime() ? " - | " : " + | ")
+                + names.stream().map(name -> shown(ratio(figures, name))).collect(Collectors.joining(" | "))
+                + " |"));
     }
 
     private String json() throws IOException {

@@ -91,7 +91,9 @@ final class WakeUp {
         Histogram busy = halves(way, time, 0);
         results.put(name, new Figures().with(Figures.FIGURE, median(busy)).withLatency(busy));
         Histogram idle = halves(way, time, PAUSE_NANOS);
-        results.put(name + ", idle", new Figures().with(Figures.FIGURE, median(idle)).withLatency(idle));
+        results.put(
+                name + ", idle",
+                new Figures().with(Figures.FIGURE, median(idle)).withLatency(idle));
     }
 
     private static double median(Histogram nanos) {

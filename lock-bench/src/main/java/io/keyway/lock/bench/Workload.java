@@ -75,6 +75,11 @@ enum Workload {
         };
     }
 
+    /** Whether its figures are looked at as ratios. */
+    boolean isCompared() {
+        return kind != Kind.FOOTPRINT && kind != Kind.WAKEUP;
+    }
+
     /** As it is written. */
     String word() {
         return name().toLowerCase(Locale.ROOT);
