@@ -56,6 +56,8 @@ import org.jspecify.annotations.Nullable;
  *       the outcome. RELEASED, or that future when it is complete: this is over.
  * </ul>
  *
+ * <p>What the engine tells before the grant is for the {@link PendingAcquire} that waits for it.
+ *
  * <p>Inputs come from any thread: of the engine ({@link LockEngine.Sink}), of the owner, of the clock (the limit and
  * the warning that the owner asked for, the time that an answer to the release may take), and of the close of the
  * client.
@@ -112,23 +114,24 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     private final LockMode mode;
     private final int permits;
     private final ResolvedOptions options;
-    private boolean asked;
-    private long askedAt;
     private final @Nullable HoldWarning warning;
 
     private volatile Object state = Phase.PENDING;
 
-    /** Written by {@link #granted}, before the state is HELD. */
+    /** What waits for the grant; null when that is here, and for a grant that was at hand. */
+    private volatile @Nullable PendingAcquire pending;
+
+    /** Written by {@link #begin}, before the state is HELD. */
     private LockEngine.@Nullable Hold hold;
 
     private long token;
-    private long grantedAt;
+
+    /** When it was granted; before that, when it was asked for, if that is told to anybody; or 0. */
+    private long since;
+
     private @Nullable HoldLimit limit;
 
     private volatile @Nullable CompletableFuture<LeaseLoss> lostStage;
-
-    /** The owner gave it up for a grant of another mode, which is being asked for. */
-    private volatile boolean givenUp;
 
     HeldLease(ClientContext client, LockKey key, LockMode mode, int permits, ResolvedOptions options) {
         this.client = client;
@@ -138,40 +141,73 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         this.options = options;
         Duration warnAfter = options.warnAfter();
         this.warning = warnAfter == null ? null : new HoldWarning(warnAfter, key);
-        if (client.listened()) {
-            asked();
+        this.since = client.listened() ? client.time().nanoTime() : 0;
+    }
+
+    /** The request is about to be sent. */
+    void asks(PendingAcquire request) {
+        pending = request;
+    }
+
+    // What the engine tells: before the grant of a request, that is the request's; of a grant at hand, only its end may
+    // come before.
+
+    @Override
+    public void waiting(OptionalInt ahead, List<Owner> holders) {
+        PendingAcquire asking = asking();
+        if (asking != null) {
+            asking.waiting();
         }
     }
 
-    /** The time of the question, for the listeners: of the first call. A grant that is at hand needs none. */
-    long asked() {
-        if (!asked) {
-            asked = true;
-            askedAt = client.time().nanoTime();
+    @Override
+    public void refused(List<Owner> holders) {
+        PendingAcquire asking = asking();
+        if (asking != null) {
+            asking.refused();
         }
-        return askedAt;
     }
 
-    // What the engine tells, from the grant on; only the end of a grant that it reuses may come before.
-
     @Override
-    public void waiting(OptionalInt ahead, List<Owner> holders) {}
-
-    @Override
-    public void refused(List<Owner> holders) {}
-
-    @Override
-    public void failed(LockException e) {}
+    public void failed(LockException e) {
+        PendingAcquire asking = asking();
+        if (asking != null) {
+            asking.failed(e);
+        }
+    }
 
     @Override
     public void granted(LockEngine.Hold granted, long grantedToken) {
+        PendingAcquire asked = pending;
+        if (asked != null) {
+            asked.granted(granted, grantedToken);
+        } else if (phase() == Phase.PENDING) {
+            begin(granted, grantedToken);
+        } else {
+            granted.abandon(grantedToken);
+        }
+    }
+
+    private @Nullable PendingAcquire asking() {
+        PendingAcquire asked = pending;
+        return asked == null || asked.isGranted() ? null : asked;
+    }
+
+    /** The grant is the owner's. */
+    void begin(LockEngine.Hold granted, long grantedToken) {
+        PendingAcquire asked = pending;
+        if (asked != null && !asked.converts()) {
+            // It is needed no more, for as long as the lease is held.
+            pending = null;
+        }
         hold = granted;
         token = grantedToken;
         long now = client.time().nanoTime();
-        grantedAt = now;
+        long askedAt = asked != null ? asked.askedAt() : since == 0 ? now : since;
+        since = now;
         limit = options.limitsHold() ? HoldLimit.of(options, now, granted.deadlineNanos()) : null;
         EarlyEnd early = STATE.getAndSet(this, Phase.HELD) instanceof EarlyEnd told ? told : null;
-        tell(LockEvent.Type.GRANTED, asked ? now - askedAt : 0);
+        tell(LockEvent.Type.GRANTED, now - askedAt);
         if (!client.leases().add(this)) {
             closeWithClient();
             giveBack();
@@ -193,20 +229,29 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
 
     @Override
     public void doubt(String why) {
-        if (STATE.compareAndSet(this, Phase.HELD, Phase.DOUBT)) {
+        PendingAcquire asking = asking();
+        if (asking != null) {
+            asking.doubt(why);
+        } else if (STATE.compareAndSet(this, Phase.HELD, Phase.DOUBT)) {
             tell(LockEvent.Type.DOUBTFUL, heldFor());
         }
     }
 
     @Override
     public void certain() {
-        if (STATE.compareAndSet(this, Phase.DOUBT, Phase.HELD)) {
+        PendingAcquire asking = asking();
+        if (asking != null) {
+            asking.certain();
+        } else if (STATE.compareAndSet(this, Phase.DOUBT, Phase.HELD)) {
             tell(LockEvent.Type.RECOVERED, heldFor());
         }
     }
 
     @Override
     public void ended(Cause cause, String detail) {
+        if (asking() != null) {
+            return;
+        }
         if (state == Phase.PENDING && STATE.compareAndSet(this, Phase.PENDING, new EarlyEnd(cause, detail))) {
             return;
         }
@@ -401,14 +446,14 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         if (!end(Phase.RELEASING)) {
             return false;
         }
-        givenUp = true;
         finish();
         return true;
     }
 
     /** The grant has become another one: RELEASED, unless the lease has ended otherwise, which makes it false. */
     boolean giveWay() {
-        return (givenUp || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
+        // A writer gave it up before that was asked for.
+        return (mode == LockMode.EXCLUSIVE || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
     }
 
     // Ends.
@@ -567,11 +612,11 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     }
 
     private long heldFor() {
-        return client.time().nanoTime() - grantedAt;
+        return client.time().nanoTime() - since;
     }
 
     private Duration heldUntil(long at) {
-        return Duration.ofNanos(Math.max(0, at - grantedAt));
+        return Duration.ofNanos(Math.max(0, at - since));
     }
 
     private void tell(LockEvent.Type type, long afterNanos) {

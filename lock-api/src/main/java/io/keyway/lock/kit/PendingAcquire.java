@@ -8,7 +8,6 @@ import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.spi.LockEngine;
-import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.lang.System.Logger;
@@ -16,9 +15,7 @@ import java.lang.System.Logger.Level;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -29,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request on its way to a lease. One atomic state decides the races of property R18: it goes from PENDING to
  * GRANTED (by the engine) or to GONE (time out, interrupt, cancel, close, refusal) once. Who moves it to GONE withdraws
- * the request; a grant that comes later finds it GONE and is released by its token. After GRANTED this stays the
- * engine's sink and passes on to the lease what it is told.
+ * the request; a grant that comes later finds it GONE and is released by its token. The engine speaks to the lease,
+ * which passes on to this what it is told before it is granted, and lets go of it then.
  */
-final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
+final class PendingAcquire extends Registry.Node {
 
     private static final Logger LOG = System.getLogger(PendingAcquire.class.getName());
     private static final VarHandle STATE;
@@ -89,8 +86,22 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         this.request = request;
         this.wait = wait;
         this.from = from;
-        this.askedAt = lease.asked();
+        this.askedAt = client.time().nanoTime();
         this.heardAt = askedAt;
+    }
+
+    long askedAt() {
+        return askedAt;
+    }
+
+    /** Whether all that the engine tells is the lease's by now. */
+    boolean isGranted() {
+        return state == GRANTED;
+    }
+
+    /** Whether it is to replace another grant, in another mode. */
+    boolean converts() {
+        return from != null;
     }
 
     /** Sends the request; the outcome may be there when this returns. */
@@ -111,6 +122,7 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
             }
             return outcome;
         }
+        lease.asks(this);
         try {
             submit(callerWaits);
         } catch (RuntimeException | Error e) {
@@ -137,12 +149,12 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
 
     private void submit(boolean callerWaits) {
         if (from != null) {
-            client.engine().convert(from.hold(), from.token(), request, this);
+            client.engine().convert(from.hold(), from.token(), request, lease);
         } else if (callerWaits && (wait == null || wait.compareTo(client.requestTimeout()) >= 0)) {
             // A call on the caller's thread takes no longer than the request timeout.
-            client.engine().submitWaiting(request, this);
+            client.engine().submitWaiting(request, lease);
         } else {
-            client.engine().submit(request, this);
+            client.engine().submit(request, lease);
         }
     }
 
@@ -232,8 +244,9 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         }
     }
 
-    @Override
-    public void waiting(OptionalInt ahead, List<Owner> holders) {
+    // What the engine tells, through the lease.
+
+    void waiting() {
         trouble = null;
         heardAt = client.time().nanoTime();
         client.answered();
@@ -243,15 +256,13 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         }
     }
 
-    @Override
-    public void refused(List<Owner> holders) {
+    void refused() {
         if (leave()) {
             outcome.complete(Optional.empty());
         }
     }
 
-    @Override
-    public void granted(LockEngine.Hold hold, long token) {
+    void granted(LockEngine.Hold hold, long token) {
         if (STATE.compareAndSet(this, PENDING, GRANTED)) {
             forget();
             client.answered();
@@ -260,7 +271,7 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
                 outcome.complete(Optional.empty());
                 return;
             }
-            lease.granted(hold, token);
+            lease.begin(hold, token);
             outcome.complete(Optional.of(lease));
         } else if (from == null) {
             hold.abandon(token);
@@ -281,19 +292,13 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         }
     }
 
-    @Override
-    public void failed(LockException e) {
+    void failed(LockException e) {
         if (leave()) {
             outcome.completeExceptionally(e);
         }
     }
 
-    @Override
-    public void doubt(String why) {
-        if (state == GRANTED) {
-            lease.doubt(why);
-            return;
-        }
+    void doubt(String why) {
         trouble = why;
         long due = heardAt + client.requestTimeout().toNanos();
         if (client.time().nanoTime() - due >= 0) {
@@ -316,20 +321,8 @@ final class PendingAcquire extends Registry.Node implements LockEngine.Sink {
         }
     }
 
-    @Override
-    public void certain() {
-        if (state == GRANTED) {
-            lease.certain();
-        } else {
-            trouble = null;
-        }
-    }
-
-    @Override
-    public void ended(LeaseLoss.Cause cause, String detail) {
-        if (state == GRANTED) {
-            lease.ended(cause, detail);
-        }
+    void certain() {
+        trouble = null;
     }
 
     private void timeUp() {

@@ -47,6 +47,8 @@ class LeaseStateTest {
     }
 
     private static final class Granted implements LockEngine.Hold {
+        private final List<Long> released = new CopyOnWriteArrayList<>();
+
         @Override
         public Duration ttl() {
             return TTL;
@@ -59,6 +61,7 @@ class LeaseStateTest {
 
         @Override
         public CompletionStage<Answer> release(long token) {
+            released.add(token);
             return CompletableFuture.completedStage(Answer.DONE);
         }
 
@@ -114,6 +117,21 @@ class LeaseStateTest {
         assertThat(lease.phase()).isEqualTo(HeldLease.Phase.LOST);
         assertThat(lease.loss()).isEqualTo(new LeaseLoss(Cause.BROKEN, Duration.ZERO, Optional.empty(), "for a test"));
         assertThat(told).containsExactly(LockEvent.Type.GRANTED, LockEvent.Type.LOST);
+    }
+
+    @Test
+    void aSecondGrantIsReleasedByItsTokenAndTheFirstStays() {
+        HeldLease lease = lease();
+        Granted first = new Granted();
+        Granted second = new Granted();
+
+        lease.granted(first, 7);
+        lease.granted(second, 8);
+
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(lease.token()).isEqualTo(7);
+        assertThat(first.released).isEmpty();
+        assertThat(second.released).containsExactly(8L);
     }
 
     @Test

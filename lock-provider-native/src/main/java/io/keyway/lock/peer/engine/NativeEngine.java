@@ -382,5 +382,6 @@ public final class NativeEngine implements LockEngine {
         }
     }
 
-    private static final CompletionStage<Answer> DONE = CompletableFuture.completedStage(Answer.DONE);
+    /** A future, and no mere stage: whoever asks for its answer gets this one. */
+    private static final CompletionStage<Answer> DONE = CompletableFuture.completedFuture(Answer.DONE);
 }
