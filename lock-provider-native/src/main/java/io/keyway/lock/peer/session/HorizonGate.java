@@ -24,11 +24,18 @@ final class HorizonGate {
     private long forcedUntil;
     private long askedUntil;
     private long lastTicket;
+    /** What {@link #promises} goes by; it changes with what is asked for, on disk, or kept. */
+    private final boolean forgetful;
+
+    private boolean quiet = true;
+    private long quietUntil;
 
     HorizonGate(Horizon horizon) {
         this.horizon = horizon;
         forcedUntil = horizon.forcedUntil();
         askedUntil = forcedUntil;
+        forgetful = !horizon.kept();
+        changed();
     }
 
     /** What a record of now says. */
@@ -45,11 +52,12 @@ final class HorizonGate {
     void keep(long until) {
         if (horizon.kept() && MemberPromise.beyond(until, kept)) {
             kept = until;
+            changed();
         }
     }
 
     /** Whether something is kept of which the disk does not know. */
-    boolean keepsMore() {
+    private boolean keepsMore() {
         return MemberPromise.beyond(kept, keptForced);
     }
 
@@ -59,7 +67,22 @@ final class HorizonGate {
     void reach(long until) {
         if (horizon.kept() && until - askedUntil > 0) {
             askedUntil = until;
+            changed();
         }
+    }
+
+    /**
+     * True if there is nothing to ask or wait for before frames behind which leases end as late as that,
+     * {@link Turn#NEVER} for none: what is on disk reaches far enough, and beyond.
+     */
+    boolean promises(long until) {
+        return quiet && (until == Turn.NEVER || forgetful || until - quietUntil <= 0);
+    }
+
+    private void changed() {
+        quiet = !keepsMore();
+        long soon = askedUntil - horizon.ahead() / 2;
+        quietUntil = asked.isEmpty() && soon - forcedUntil < 0 ? soon : forcedUntil;
     }
 
     /**
@@ -98,6 +121,7 @@ final class HorizonGate {
         MemberPromise record = new MemberPromise(epoch, askedUntil, kept);
         lastTicket = turn.persist(record);
         asked.put(lastTicket, record);
+        changed();
     }
 
     void forced(long ticket) {
@@ -106,6 +130,7 @@ final class HorizonGate {
             forcedUntil = first.horizon();
             keptForced = first.keptUntil();
         }
+        changed();
     }
 
     HorizonGate copy() {
@@ -117,6 +142,7 @@ final class HorizonGate {
         copy.kept = kept;
         copy.keptAsked = keptAsked;
         copy.keptForced = keptForced;
+        copy.changed();
         return copy;
     }
 

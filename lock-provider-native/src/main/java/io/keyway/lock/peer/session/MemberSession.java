@@ -2,17 +2,53 @@
 package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MemberView.Grant;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** One live session at its member. */
+/**
+ * One live session at its member, and the grants and waits in it by ttl: one deadline serves all grants of a ttl.
+ */
 final class MemberSession {
     /** No link has this number. */
     static final long NO_LINK = -1;
+
+    /** A grant of this session. */
+    record Held(Key key, long token) {
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Held held && token == held.token && key.equals(held.key);
+        }
+
+        @Override
+        public int hashCode() {
+            return key.hashCode() * 31 + Long.hashCode(token);
+        }
+    }
+
+    /** The grants and waits of one ttl. */
+    private static final class TtlClass {
+        final long ttl;
+        final Set<Held> grants = new LinkedHashSet<>(4);
+        /** How often each key waits. */
+        final Map<Key, Integer> waits = new LinkedHashMap<>(4);
+
+        TtlClass(long ttl) {
+            this.ttl = ttl;
+        }
+
+        boolean isEmpty() {
+            return grants.isEmpty() && waits.isEmpty();
+        }
+    }
 
     final Peer peer;
     /** The id of the member that the client is; empty if it is none. */
@@ -22,8 +58,9 @@ final class MemberSession {
     final long life;
     final long guard;
     MessageStream stream = new MessageStream();
-    TtlClasses classes = new TtlClasses();
-    final Set<Key> listeners = new LinkedHashSet<>();
+    final Set<Key> listeners = new LinkedHashSet<>(4);
+    /** The smallest ttl first. One that is in use no more stays until room is made for another. */
+    private final List<TtlClass> classes = new ArrayList<>(1);
     /** The link that was admitted last, or {@link #NO_LINK}. */
     long link = NO_LINK;
     /** When the last frame came: every grant lives for its ttl from here. */
@@ -65,20 +102,22 @@ final class MemberSession {
 
     /** How long the session may be silent. */
     long patience(long idle) {
-        return classes.largest(idle);
+        for (int i = classes.size() - 1; i >= 0; i--) {
+            if (!classes.get(i).isEmpty()) {
+                return Math.max(idle, classes.get(i).ttl);
+            }
+        }
+        return idle;
     }
 
     /** The next time at which something of it ends or is sent again. */
     long due(long idle) {
         long due = heard + patience(idle);
-        long smallest = classes.smallestGranted();
+        long smallest = smallestGranted();
         if (smallest != 0 && heard + smallest - due < 0) {
             due = heard + smallest;
         }
-        if (connected()) {
-            due = Turn.earlier(due, stream.resendAt());
-        }
-        return due;
+        return connected() ? Turn.earlier(due, stream.resendAt()) : due;
     }
 
     void stamped(long newer) {
@@ -89,11 +128,130 @@ final class MemberSession {
         owes = true;
     }
 
+    // Grants and waits
+
+    void grant(Key key, long token, long ttl) {
+        of(ttl).grants.add(new Held(key, token));
+    }
+
+    void ungrant(Key key, long token, long ttl) {
+        TtlClass of = find(ttl);
+        if (of != null) {
+            of.grants.remove(new Held(key, token));
+        }
+    }
+
+    void await(Key key, long ttl) {
+        of(ttl).waits.merge(key, 1, Integer::sum);
+    }
+
+    void unawait(Key key, long ttl) {
+        TtlClass of = find(ttl);
+        if (of != null) {
+            of.waits.computeIfPresent(key, (same, times) -> times == 1 ? null : times - 1);
+        }
+    }
+
+    private @Nullable TtlClass find(long ttl) {
+        for (int i = 0; i < classes.size(); i++) {
+            if (classes.get(i).ttl == ttl) {
+                return classes.get(i);
+            }
+        }
+        return null;
+    }
+
+    private TtlClass of(long ttl) {
+        TtlClass known = find(ttl);
+        if (known != null) {
+            return known;
+        }
+        classes.removeIf(TtlClass::isEmpty);
+        int place = 0;
+        while (place < classes.size() && classes.get(place).ttl < ttl) {
+            place++;
+        }
+        TtlClass fresh = new TtlClass(ttl);
+        classes.add(place, fresh);
+        return fresh;
+    }
+
+    /** The smallest ttl in use, or that one if none is. */
+    long smallest(long otherwise) {
+        for (int i = 0; i < classes.size(); i++) {
+            if (!classes.get(i).isEmpty()) {
+                return classes.get(i).ttl;
+            }
+        }
+        return otherwise;
+    }
+
+    /** The smallest ttl of a grant; 0 if there is none. */
+    long smallestGranted() {
+        for (int i = 0; i < classes.size(); i++) {
+            if (!classes.get(i).grants.isEmpty()) {
+                return classes.get(i).ttl;
+            }
+        }
+        return 0;
+    }
+
+    /** The largest ttl of a grant; 0 if there is none. */
+    long largestGranted() {
+        for (int i = classes.size() - 1; i >= 0; i--) {
+            if (!classes.get(i).grants.isEmpty()) {
+                return classes.get(i).ttl;
+            }
+        }
+        return 0;
+    }
+
+    /** Takes out all grants of the smallest ttl that has any, in the order in which they were given. */
+    List<Held> expireSmallest() {
+        Set<Held> grants = of(smallestGranted()).grants;
+        List<Held> over = List.copyOf(grants);
+        grants.clear();
+        return over;
+    }
+
+    /** All keys with a grant, a wait or an ear, each once. */
+    Set<Key> keys() {
+        Set<Key> keys = new LinkedHashSet<>();
+        for (TtlClass of : classes) {
+            for (Held held : of.grants) {
+                keys.add(held.key());
+            }
+            keys.addAll(of.waits.keySet());
+        }
+        keys.addAll(listeners);
+        return keys;
+    }
+
+    /** All keys with a wait. */
+    void waiting(Set<Key> into) {
+        for (TtlClass of : classes) {
+            into.addAll(of.waits.keySet());
+        }
+    }
+
+    void grants(List<Grant> into) {
+        for (TtlClass of : classes) {
+            for (Held held : of.grants) {
+                into.add(new Grant(peer, held.key(), held.token(), of.ttl));
+            }
+        }
+    }
+
     MemberSession copy() {
         MemberSession copy = new MemberSession(peer, from, client, life, guard, heard);
         copy.stream = stream.copy();
-        copy.classes = classes.copy();
         copy.listeners.addAll(listeners);
+        for (TtlClass of : classes) {
+            TtlClass twin = new TtlClass(of.ttl);
+            twin.grants.addAll(of.grants);
+            twin.waits.putAll(of.waits);
+            copy.classes.add(twin);
+        }
         copy.link = link;
         copy.stamped = stamped;
         copy.stamp = stamp;
@@ -119,6 +277,22 @@ final class MemberSession {
             out.put(key);
         }
         stream.encode(out);
-        classes.encode(out);
+        for (TtlClass of : classes) {
+            if (!of.isEmpty()) {
+                encode(of, out);
+            }
+        }
+        out.put(0);
+    }
+
+    private static void encode(TtlClass of, StateEncoder out) {
+        out.put(of.ttl).put(of.grants.size());
+        for (Held held : of.grants) {
+            out.put(held.key()).put(held.token());
+        }
+        out.put(of.waits.size());
+        for (Map.Entry<Key, Integer> wait : of.waits.entrySet()) {
+            out.put(wait.getKey()).put(wait.getValue());
+        }
     }
 }

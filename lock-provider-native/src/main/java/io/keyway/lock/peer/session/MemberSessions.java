@@ -118,7 +118,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             ServerHandshake handshake,
             @Nullable SessionTable table,
             HorizonGate horizonGate) {
-        this.table = table == null ? new SessionTable(settings, handshake.newestLinks()) : table;
+        this.table = table == null ? new SessionTable(settings.maxTtl(), settings.algorithm(), handshake) : table;
         this.settings = settings;
         this.membership = membership;
         this.self = self;
@@ -148,7 +148,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (quarantined && !listAwaited && begun.now() - quarantineUntil >= 0) {
             open(begun);
         }
-        handshake.begin(begun);
+        if (Turn.due(handshake.nextWork, begun.now())) {
+            handshake.begin(begun);
+        }
         table.begin(begun);
         if (peers != null) {
             peers.begin(begun);
@@ -409,7 +411,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     private void adopt(long higher, SessionTurn turn) {
         for (MemberSession session : table.all()) {
-            session.classes.waiting(awaitOpening);
+            session.waiting(awaitOpening);
         }
         long until = turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl()));
         // What is waited for already may last longer than any lease of this life.
@@ -513,11 +515,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
             peers.flush(turn);
         }
         long until = table.leasesEnd();
-        if (until != Turn.NEVER || horizonGate.keepsMore()) {
+        boolean promised = horizonGate.promises(until);
+        if (!promised) {
             horizonGate.need(until, epoch, turn);
         }
         table.flush(turn);
-        if (until != Turn.NEVER) {
+        if (!promised && until != Turn.NEVER) {
             horizonGate.ahead(until, epoch, turn);
         }
         turn.wake(nextWork());
@@ -531,7 +534,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (peers != null) {
             next = Turn.earlier(next, peers.nextWork());
         }
-        return Turn.earlier(next, handshake.nextWork());
+        return Turn.earlier(next, handshake.nextWork);
     }
 
     @Override
@@ -585,7 +588,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     public void grant(Peer peer, Key key, long token, long ttl) {
         MemberSession session = table.get(peer.session());
         if (session != null) {
-            session.classes.grant(key, token, ttl);
+            session.grant(key, token, ttl);
             table.touch(session);
         }
     }
@@ -594,7 +597,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     public void ungrant(Peer peer, Key key, long token, long ttl) {
         MemberSession session = table.get(peer.session());
         if (session != null) {
-            session.classes.ungrant(key, token, ttl);
+            session.ungrant(key, token, ttl);
         }
     }
 
@@ -602,7 +605,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     public void await(Peer peer, Key key, long ttl) {
         MemberSession session = table.get(peer.session());
         if (session != null) {
-            session.classes.await(key, ttl);
+            session.await(key, ttl);
         }
     }
 
@@ -610,7 +613,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     public void unawait(Peer peer, Key key, long ttl) {
         MemberSession session = table.get(peer.session());
         if (session != null) {
-            session.classes.unawait(key, ttl);
+            session.unawait(key, ttl);
         }
     }
 
@@ -626,7 +629,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     public List<Grant> grants() {
         List<Grant> grants = new ArrayList<>();
         for (MemberSession session : table.all()) {
-            session.classes.list(session.peer, grants);
+            session.grants(grants);
         }
         return grants;
     }
@@ -707,12 +710,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     /** True if a session of that client lives. For oracles. */
     public boolean hasSession(Incarnation client) {
-        return table.get(handshake.newestLinks().session(client)) != null;
+        return table.get(handshake.session(client)) != null;
     }
 
     /** True if anything is kept of that client, if only the number of its last link. For oracles. */
     public boolean remembers(Incarnation client) {
-        return hasSession(client) || handshake.newestLinks().remembers(client);
+        return hasSession(client) || handshake.remembers(client);
     }
 
     @Override
@@ -725,7 +728,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 epoch,
                 quarantineUntil,
                 copiedHandshake,
-                table.copy(copiedHandshake.newestLinks()),
+                table.copy(copiedHandshake),
                 horizonGate.copy());
         copy.knownMembers = knownMembers.copy();
         copy.floor = floor;

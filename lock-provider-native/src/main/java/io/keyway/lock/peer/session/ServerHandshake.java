@@ -30,6 +30,8 @@ final class ServerHandshake {
     private final Incarnation self;
     private HalfOpen halfOpen = new HalfOpen();
     private NewestLinks newestLinks = new NewestLinks();
+    /** When {@link #begin} has something to do; {@link Turn#NEVER} if nobody knocks, which is most of the time. */
+    long nextWork = Turn.NEVER;
 
     ServerHandshake(SessionSettings settings, Membership membership, Incarnation self) {
         this.settings = settings;
@@ -37,10 +39,7 @@ final class ServerHandshake {
         this.self = self;
     }
 
-    NewestLinks newestLinks() {
-        return newestLinks;
-    }
-
+    /** What is due: links that did not prove themselves in time, clients that need not be known any more. */
     void begin(SessionTurn turn) {
         for (Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
                 oldest != null && turn.now() - oldest.getValue().until() >= 0;
@@ -48,12 +47,13 @@ final class ServerHandshake {
             hangUp(oldest.getKey(), turn);
         }
         newestLinks.forget(turn.now());
+        changed();
     }
 
-    long nextWork() {
+    private void changed() {
         Map.Entry<Long, HalfOpen.Half> oldest = halfOpen.oldest();
         long forget = newestLinks.nextForget();
-        return oldest == null ? forget : Turn.earlier(oldest.getValue().until(), forget);
+        nextWork = oldest == null ? forget : Turn.earlier(oldest.getValue().until(), forget);
     }
 
     void opened(long link, SessionTurn turn) {
@@ -62,10 +62,12 @@ final class ServerHandshake {
             hangUp(oldest.getKey(), turn); // whoever means it has proved itself by now
         }
         halfOpen.opened(link, turn.now() + settings.proofTimeout());
+        changed();
     }
 
     void closed(long link) {
         halfOpen.remove(link);
+        changed();
     }
 
     /** Takes a frame of a link without session; returns the hello of a client that has just proved itself. */
@@ -120,6 +122,23 @@ final class ServerHandshake {
     void admitted(long link, Hello hello, long session) {
         halfOpen.remove(link);
         newestLinks.admit(hello.client(), hello.attempt(), session);
+        changed();
+    }
+
+    /** A session is over; the number of its last link is remembered for as long as an older one can be half-open. */
+    void ended(Incarnation client, Turn turn) {
+        newestLinks.ended(client, turn.now() + settings.proofTimeout());
+        changed();
+    }
+
+    /** The session of that client; 0 if it has none. */
+    long session(Incarnation client) {
+        return newestLinks.session(client);
+    }
+
+    /** True if the number of its last link is known. */
+    boolean remembers(Incarnation client) {
+        return newestLinks.remembers(client);
     }
 
     void refuse(long link, Refuse refusal, SessionTurn turn) {
@@ -136,18 +155,21 @@ final class ServerHandshake {
 
     private void hangUp(long link, SessionTurn turn) {
         halfOpen.remove(link);
+        changed();
         turn.hangUp(link);
     }
 
     void stalled(long nanos) {
         halfOpen.shift(nanos);
         newestLinks.shift(nanos);
+        changed();
     }
 
     ServerHandshake copy() {
         ServerHandshake copy = new ServerHandshake(settings, membership, self);
         copy.halfOpen = halfOpen.copy();
         copy.newestLinks = newestLinks.copy();
+        copy.nextWork = nextWork;
         return copy;
     }
 

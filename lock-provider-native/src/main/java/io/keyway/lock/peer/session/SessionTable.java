@@ -18,7 +18,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -32,46 +31,60 @@ import org.jspecify.annotations.Nullable;
  * or an ear in it is called once.
  */
 final class SessionTable {
-    private final SessionSettings settings;
-    private final NewestLinks newestLinks;
+    /** How long a session without a lease is kept. */
+    private final long maxTtl;
+
+    private final int algorithm;
+    private final ServerHandshake handshake;
     private final Map<Long, MemberSession> sessions = new LinkedHashMap<>();
     private final Map<Long, MemberSession> byLink = new LinkedHashMap<>();
     /** The sessions that the next flush looks at, each once. */
     private final List<MemberSession> dirty = new ArrayList<>();
 
-    private final DeadlineQueue deadlines = new DeadlineQueue();
+    /**
+     * By the time at which each is to be looked at next. Deadlines move later, so a session is moved when it comes up,
+     * not at each frame.
+     */
+    private final TreeSet<MemberSession> deadlines = new TreeSet<>((a, b) -> {
+        long difference = a.listedAt - b.listedAt;
+        return difference != 0 ? Long.signum(difference) : Long.compare(a.peer.session(), b.peer.session());
+    });
+    /** When the first of them is to be looked at. */
+    private long nextLook = Turn.NEVER;
+
     private long lastSession;
+    /** Who was asked for last: most of a turn is about one session. */
+    private @Nullable MemberSession recent;
     /** How long this member stood still; of this input only. */
     private long stalled;
 
-    SessionTable(SessionSettings settings, NewestLinks newestLinks) {
-        this.settings = settings;
-        this.newestLinks = newestLinks;
+    SessionTable(long maxTtl, int algorithm, ServerHandshake handshake) {
+        this.maxTtl = maxTtl;
+        this.algorithm = algorithm;
+        this.handshake = handshake;
     }
 
     void begin(SessionTurn turn) {
         if (stalled != 0) {
             putOff(turn.now());
         }
-        for (long due = deadlines.due(turn.now()); due != 0; due = deadlines.due(turn.now())) {
-            look(live(due), turn);
+        while (Turn.due(nextLook, turn.now())) {
+            look(deadlines.first(), turn);
         }
     }
 
     /** Ends what is over in a session, and lists it anew. */
     private void look(MemberSession session, SessionTurn turn) {
         long silence = turn.now() - session.heard;
-        deadlines.remove(session);
-        if (silence >= session.patience(settings.maxTtl())) {
+        unlist(session);
+        if (silence >= session.patience(maxTtl)) {
             turn.goal(SessionGoal.EXPIRED_SESSION);
             end(session, turn);
             return;
         }
-        for (long ttl = session.classes.smallestGranted();
-                ttl != 0 && silence >= ttl;
-                ttl = session.classes.smallestGranted()) {
+        for (long ttl = session.smallestGranted(); ttl != 0 && silence >= ttl; ttl = session.smallestGranted()) {
             turn.goal(SessionGoal.EXPIRED_CLASS);
-            for (TtlClasses.Held held : session.classes.expireSmallest()) {
+            for (MemberSession.Held held : session.expireSmallest()) {
                 turn.call(held.key(), new Expired(session.peer, held.token()));
             }
         }
@@ -82,25 +95,29 @@ final class SessionTable {
             }
             touch(session);
         }
-        deadlines.list(session, session.due(settings.maxTtl()));
-    }
-
-    private MemberSession live(long number) {
-        MemberSession session = sessions.get(number);
-        if (session == null) {
-            throw new IllegalStateException("session " + number + " is listed and gone");
-        }
-        return session;
+        list(session);
     }
 
     @Nullable
     MemberSession get(long number) {
-        return sessions.get(number);
+        MemberSession last = recent;
+        if (last != null && last.peer.session() == number) {
+            return last;
+        }
+        last = sessions.get(number);
+        recent = last;
+        return last;
     }
 
     @Nullable
     MemberSession byLink(long link) {
-        return byLink.get(link);
+        MemberSession last = recent;
+        if (last != null && last.link == link && link != MemberSession.NO_LINK) {
+            return last;
+        }
+        last = byLink.get(link);
+        recent = last;
+        return last;
     }
 
     Collection<MemberSession> all() {
@@ -129,27 +146,26 @@ final class SessionTable {
 
     void end(MemberSession session, SessionTurn turn) {
         sessions.remove(session.peer.session());
+        recent = null;
         if (session.dirty) {
             session.dirty = false;
             dirty.remove(session);
         }
-        deadlines.remove(session);
+        unlist(session);
         if (session.connected()) {
             byLink.remove(session.link);
             turn.hangUp(session.link);
             session.link = MemberSession.NO_LINK;
         }
-        newestLinks.ended(session.client, turn.now() + settings.proofTimeout());
-        Set<Key> keys = session.classes.keys();
-        keys.addAll(session.listeners);
-        for (Key key : keys) {
+        handshake.ended(session.client, turn);
+        for (Key key : session.keys()) {
             turn.call(key, new SessionEnded(session.peer));
         }
     }
 
     /** A fresh session; it ends the former one of that client. */
     MemberSession open(Hello hello, SessionTurn turn) {
-        MemberSession former = sessions.get(newestLinks.session(hello.client()));
+        MemberSession former = sessions.get(handshake.session(hello.client()));
         if (former != null) {
             turn.goal(SessionGoal.SUPERSEDED_SESSION);
             end(former, turn);
@@ -183,7 +199,7 @@ final class SessionTable {
         session.link = link;
         session.heard = turn.now();
         byLink.put(link, session);
-        deadlines.list(session, session.due(settings.maxTtl()));
+        list(session);
     }
 
     void data(MemberSession session, Data frame, SessionTurn turn) {
@@ -215,7 +231,7 @@ final class SessionTable {
                 turn.transmit(session.link, header(session, List.of(), false));
                 end(session, turn);
                 return;
-            } else if (message.key().algorithm() == settings.algorithm()) {
+            } else if (message.key().algorithm() == algorithm) {
                 turn.accept(session.peer, message);
             } else {
                 breakLink(session, turn);
@@ -243,7 +259,7 @@ final class SessionTable {
     }
 
     private long resendDelay(MemberSession session) {
-        return MessageStream.resendDelay(session.classes.smallest(settings.maxTtl()));
+        return MessageStream.resendDelay(session.smallest(maxTtl));
     }
 
     private Data header(MemberSession session, List<Message> messages, boolean complete) {
@@ -278,7 +294,7 @@ final class SessionTable {
         long until = Turn.NEVER;
         for (int i = 0; i < dirty.size(); i++) {
             MemberSession session = dirty.get(i);
-            long ttl = session.classes.largestGranted();
+            long ttl = session.largestGranted();
             if (ttl != 0 && (until == Turn.NEVER || session.heard + ttl - until > 0)) {
                 until = session.heard + ttl;
             }
@@ -311,26 +327,53 @@ final class SessionTable {
                 stream.sentAt(turn.now(), resendDelay(session));
             }
         }
-        deadlines.list(session, session.due(settings.maxTtl()));
+        list(session);
     }
 
+    /** When it has something to do next. */
     long nextWork() {
-        return deadlines.next();
+        return nextLook;
     }
 
-    SessionTable copy(NewestLinks copiedLinks) {
-        SessionTable copy = new SessionTable(settings, copiedLinks);
+    /** Makes sure that the session is looked at in time. */
+    private void list(MemberSession session) {
+        long at = session.due(maxTtl);
+        if (session.listedAt != Turn.NEVER && session.listedAt - at <= 0) {
+            return;
+        }
+        unlist(session);
+        session.listedAt = at;
+        deadlines.add(session);
+        nextLook = deadlines.first().listedAt;
+    }
+
+    private void unlist(MemberSession session) {
+        if (session.listedAt != Turn.NEVER) {
+            deadlines.remove(session);
+            session.listedAt = Turn.NEVER;
+            nextLook = deadlines.isEmpty() ? Turn.NEVER : deadlines.first().listedAt;
+        }
+    }
+
+    SessionTable copy(ServerHandshake copiedHandshake) {
+        SessionTable copy = new SessionTable(maxTtl, algorithm, copiedHandshake);
         copy.lastSession = lastSession;
         for (MemberSession session : sessions.values()) {
             MemberSession twin = session.copy();
             copy.sessions.put(twin.peer.session(), twin);
-            copy.deadlines.relist(twin);
+            if (twin.listedAt != Turn.NEVER) {
+                copy.deadlines.add(twin);
+            }
             if (twin.connected()) {
                 copy.byLink.put(twin.link, twin);
             }
         }
+        copy.nextLook = nextLook;
         for (MemberSession session : dirty) {
-            copy.touch(copy.live(session.peer.session()));
+            MemberSession twin = copy.sessions.get(session.peer.session());
+            if (twin != null) {
+                copy.touch(twin);
+            }
         }
         return copy;
     }
@@ -343,56 +386,6 @@ final class SessionTable {
         out.put(dirty.size());
         for (MemberSession session : dirty) {
             out.put(session.peer);
-        }
-    }
-
-    /**
-     * When which session is to be looked at next. Deadlines only move later, so an entry is moved when it comes up, not
-     * at each frame.
-     */
-    private static final class DeadlineQueue {
-        private record Due(long at, long session) {}
-
-        private final TreeSet<Due> list = new TreeSet<>((a, b) -> {
-            long difference = a.at() - b.at();
-            return difference != 0 ? Long.signum(difference) : Long.compare(a.session(), b.session());
-        });
-
-        /** Makes sure that the session is looked at by then. */
-        void list(MemberSession session, long at) {
-            if (session.listedAt != Turn.NEVER) {
-                if (session.listedAt - at <= 0) {
-                    return;
-                }
-                list.remove(new Due(session.listedAt, session.peer.session()));
-            }
-            session.listedAt = at;
-            list.add(new Due(at, session.peer.session()));
-        }
-
-        void remove(MemberSession session) {
-            if (session.listedAt != Turn.NEVER) {
-                list.remove(new Due(session.listedAt, session.peer.session()));
-                session.listedAt = Turn.NEVER;
-            }
-        }
-
-        long next() {
-            return list.isEmpty() ? Turn.NEVER : list.first().at();
-        }
-
-        /** The number of a session whose time has come; 0 if there is none. */
-        long due(long now) {
-            return list.isEmpty() || list.first().at() - now > 0
-                    ? 0
-                    : list.first().session();
-        }
-
-        /** To a copy of the sessions, which know their own times. */
-        void relist(MemberSession session) {
-            if (session.listedAt != Turn.NEVER) {
-                list.add(new Due(session.listedAt, session.peer.session()));
-            }
         }
     }
 }
