@@ -35,7 +35,13 @@ import org.junit.jupiter.api.Test;
 class KernelRuleTest {
     private static final String ROOT = "io.keyway.lock.peer.";
     private static final String[] MACHINES = {
-        ROOT + "kernel..", ROOT + "session..", ROOT + "service..", ROOT + "client..", ROOT + "queue..", ROOT + "lease.."
+        ROOT + "kernel..",
+        ROOT + "session..",
+        ROOT + "service..",
+        ROOT + "client..",
+        ROOT + "queue..",
+        ROOT + "lease..",
+        ROOT + "lamport.."
     };
     private static final JavaClasses PRODUCTION = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -166,6 +172,12 @@ class KernelRuleTest {
                 .resideOutsideOfPackages(ROOT + "lease..", ROOT + "algorithms..")
                 .should()
                 .dependOnClassesThat(resideInAPackage(ROOT + "lease.."));
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ROOT + "lamport..", ROOT + "algorithms..")
+                .should()
+                .dependOnClassesThat(resideInAPackage(ROOT + "lamport.."))
+                .check(OURS);
         rule.check(OURS);
         assertThatThrownBy(() -> rule.check(new ClassFileImporter().importClasses(NamesAnAlgorithm.class)))
                 .isInstanceOf(AssertionError.class);

@@ -99,6 +99,8 @@ public final class GrantClient implements Machine {
             }
         } else if (message instanceof LockMessage.NotGranted refusal) {
             waiters.refused(refusal, turn);
+        } else if (message instanceof LockMessage.Blocked blocked) {
+            waiters.blocked(blocked, turn);
         } else if (message instanceof LockMessage.Place place) {
             waiters.placed(place, turn);
         } else if (message instanceof LockMessage.Recall recall) {

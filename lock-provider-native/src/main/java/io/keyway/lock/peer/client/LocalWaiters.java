@@ -329,6 +329,16 @@ class LocalWaiters {
         }
     }
 
+    /** The member says why nobody can be granted what that request asks for. */
+    void blocked(LockMessage.Blocked blocked, Turn turn) {
+        Waiter waiter = blocked.last() ? remove(blocked.request()) : find(blocked.request());
+        if (waiter != null && blocked.last()) {
+            turn.tell(new LockNotice.Failed(key, blocked.request(), blocked.why(), waiter.call.user()));
+        } else if (waiter != null) {
+            tellTrouble(waiter, blocked.why(), turn);
+        }
+    }
+
     private void tellTrouble(Waiter waiter, String why, Turn turn) {
         turn.tell(new LockNotice.Trouble(key, waiter.call.request(), why, waiter.call.user()));
     }

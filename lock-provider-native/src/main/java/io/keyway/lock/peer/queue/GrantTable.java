@@ -3,9 +3,11 @@ package io.keyway.lock.peer.queue;
 
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
@@ -57,13 +59,18 @@ public final class GrantTable {
     public static Optional<List<Entry>> of(Cell cell, int algorithm, long now) {
         List<Entry> table = new ArrayList<>();
         for (Key key : cell.keys()) {
-            if (key.algorithm() == algorithm && cell.machine(key) instanceof LockManager manager) {
-                if (manager.closed()) {
-                    return Optional.empty();
-                }
-                for (HeldGrant grant : manager.grants) {
-                    table.add(new Entry(key, grant.peer, grant.export(now)));
-                }
+            if (key.algorithm() != algorithm || !LockKeys.isLock(key)) {
+                continue;
+            }
+            Machine machine = cell.machine(key);
+            if (!(machine instanceof LockManager manager)) {
+                return Optional.empty(); // of grants of another kind nobody knows how to carry them over
+            }
+            if (manager.closed()) {
+                return Optional.empty();
+            }
+            for (HeldGrant grant : manager.grants) {
+                table.add(new Entry(key, grant.peer, grant.export(now)));
             }
         }
         return Optional.of(table);

@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -47,8 +48,7 @@ public final class LockDirectory implements Machine {
         PriorityQueue<String> lastOnTop = new PriorityQueue<>(most, Comparator.reverseOrder());
         turn.residents(key -> {
             String name = key.id();
-            boolean asked =
-                    !key.equals(list.key()) && name.compareTo(list.after()) > 0 && name.startsWith(list.prefix());
+            boolean asked = LockKeys.isLock(key) && name.compareTo(list.after()) > 0 && name.startsWith(list.prefix());
             if (asked && lastOnTop.size() < most) {
                 lastOnTop.add(name);
             } else if (asked && name.compareTo(lastOnTop.element()) < 0) {

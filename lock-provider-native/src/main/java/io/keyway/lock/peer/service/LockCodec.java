@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.service.LockMessage.Accepted;
 import io.keyway.lock.peer.service.LockMessage.Acquire;
 import io.keyway.lock.peer.service.LockMessage.Answer;
+import io.keyway.lock.peer.service.LockMessage.Blocked;
 import io.keyway.lock.peer.service.LockMessage.Break;
 import io.keyway.lock.peer.service.LockMessage.Denied;
 import io.keyway.lock.peer.service.LockMessage.Granted;
@@ -178,7 +179,12 @@ public final class LockCodec implements BodyCodec {
                     22,
                     Misdirected.class,
                     (m, out) -> out.varint(m.request()),
-                    (k, e, in) -> new Misdirected(k, in.varint())));
+                    (k, e, in) -> new Misdirected(k, in.varint())),
+            row(
+                    23,
+                    Blocked.class,
+                    (m, out) -> out.varint(m.request()).flag(m.last()).text(m.why()),
+                    (k, e, in) -> new Blocked(k, in.varint(), in.flag(), in.text(MAX_TEXT))));
 
     private static final Map<Class<?>, Row> BY_MESSAGE = new LinkedHashMap<>();
 

@@ -12,6 +12,11 @@ public final class LockKeys {
         return new Key(algorithm, name);
     }
 
+    /** Whether it is that of a lock. */
+    public static boolean isLock(Key key) {
+        return !key.id().isEmpty() && key.id().charAt(0) != '\u0000';
+    }
+
     /** The names that are not at rest at a member; at a client, whoever asks for them. */
     public static Key directory(int algorithm) {
         return new Key(algorithm, "");

@@ -160,6 +160,13 @@ public sealed interface LockMessage extends Message {
     /** WRONG_MEMBER: another cell decides on this name. Answers Acquire, Show and Break. Member to helper. */
     record Misdirected(Key key, long request) implements LockMessage {}
 
+    /**
+     * The request cannot be granted now, whoever holds the lock. Manager to helper.
+     *
+     * @param last the request is over; otherwise it stays
+     */
+    record Blocked(Key key, long request, boolean last, String why) implements LockMessage {}
+
     /** What answers an administrator. */
     sealed interface Reply extends LockMessage {
         /** The number of the question. */

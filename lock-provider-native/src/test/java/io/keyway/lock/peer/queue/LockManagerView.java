@@ -4,6 +4,7 @@ package io.keyway.lock.peer.queue;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.lamport.LamportView;
 import java.util.List;
 
 /** What oracles see of a manager's grants and queue. */
@@ -16,11 +17,14 @@ public final class LockManagerView {
 
     /** True if that machine decides on a name. */
     public static boolean isOne(Machine machine) {
-        return machine instanceof LockManager;
+        return machine instanceof LockManager || LamportView.isManager(machine);
     }
 
     /** How many are in force. */
     public static int grants(Machine machine) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.held(machine) ? 1 : 0;
+        }
         List<HeldGrant> all = of(machine).grants;
         int inForce = 0;
         for (int i = 0; i < all.size(); i++) {
@@ -40,31 +44,52 @@ public final class LockManagerView {
     }
 
     public static long token(Machine machine, int index) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.token(machine);
+        }
         return grant(machine, index).token;
     }
 
     public static long hi(Machine machine, int index) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.token(machine);
+        }
         return grant(machine, index).hi;
     }
 
     public static long ttl(Machine machine, int index) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.ttl(machine);
+        }
         return grant(machine, index).ttl;
     }
 
     public static long atLeast(Machine machine, int index) {
+        if (LamportView.isManager(machine)) {
+            return 0;
+        }
         return grant(machine, index).atLeast;
     }
 
     public static long request(Machine machine, int index) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.request(machine);
+        }
         return grant(machine, index).request;
     }
 
     public static Peer session(Machine machine, int index) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.session(machine);
+        }
         return grant(machine, index).peer;
     }
 
     /** A grant or a waiter whose session is over, or a place that is kept beyond its time; empty if there is none. */
     public static String orphan(Machine machine, MemberView sessions, long now) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.orphan(machine, sessions);
+        }
         for (HeldGrant grant : of(machine).grants) {
             if (grant.kept ? !grant.keepsAt(now) : !sessions.live(grant.peer)) {
                 return "token " + grant.token + " of " + grant.peer;
@@ -80,6 +105,9 @@ public final class LockManagerView {
 
     /** True if that request is in the queue. */
     public static boolean waits(Machine machine, Peer session, long request) {
+        if (LamportView.isManager(machine)) {
+            return LamportView.waits(machine, session, request);
+        }
         for (WaitQueue.Wait wait : of(machine).waiters()) {
             if (wait.peer.equals(session) && wait.request.request() == request) {
                 return true;

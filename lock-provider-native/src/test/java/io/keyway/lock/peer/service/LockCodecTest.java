@@ -58,7 +58,8 @@ class LockCodecTest {
             new LockMessage.Show(KEY, 9, 1_000),
             new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 4, false),
             new LockMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
-            new LockMessage.Answer(KEY, 10, true));
+            new LockMessage.Answer(KEY, 10, true),
+            new LockMessage.Blocked(KEY, 3, true, "b:7400 does not answer"));
 
     private final LockCodec codec = new LockCodec(LeaseKeys.ALGORITHM);
 
@@ -85,7 +86,7 @@ class LockCodecTest {
     void everyKindOfMessageIsTried() {
         assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
                 .isEqualTo(kinds(LockMessage.class).collect(Collectors.toSet()));
-        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(22);
+        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(23);
     }
 
     @Test

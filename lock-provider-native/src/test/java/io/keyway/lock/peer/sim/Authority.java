@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.sim.Options.Profile;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,7 +28,9 @@ final class Authority {
         List<LeaseOracle> all = new ArrayList<>(shared);
         if (!world.options().outOfSpec()) {
             all.add(bounds);
-            all.add(order);
+            if (world.options().profile() != Profile.LAMPORT) { // whose order is that of tokens
+                all.add(order);
+            }
         }
         this.watch = new GrantWatch(world, member, all, order);
         this.dead = MemberRemains.oracle(world, member, wire, proofTimeout, this::orphan);

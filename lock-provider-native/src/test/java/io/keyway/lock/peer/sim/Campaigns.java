@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.counter.CounterAlgorithm;
+import io.keyway.lock.peer.lamport.UnsafeLamport;
 import io.keyway.lock.peer.sim.Options.Profile;
 
 /** The campaigns that a seed can be replayed in. */
@@ -14,11 +15,17 @@ final class Campaigns {
             case LEASE -> lease(LeaseModel.Kit.PRODUCT);
             case CLUSTER -> cluster(LeaseModel.Kit.PRODUCT);
             case COUNTER -> counter(new CounterAlgorithm());
+            case LAMPORT -> lamport(UnsafeLamport.NONE);
         };
     }
 
     static Campaign counter(CounterAlgorithm algorithm) {
         return new Campaign(Profile.COUNTER, world -> new CounterModel(world, algorithm), CounterModel::acts);
+    }
+
+    static Campaign lamport(UnsafeLamport variant) {
+        return new Campaign(
+                Profile.LAMPORT, world -> new LeaseModel(world, LamportMembers.kit(), variant), LeaseActs::of);
     }
 
     static Campaign cluster(LeaseModel.Kit kit) {

@@ -1,9 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lamport.UnsafeLamport;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockSettings;
@@ -31,12 +33,23 @@ final class LeaseModel implements Model {
      *
      * @param quarantine false: a member that starts anew grants at once
      * @param shortcuts what else is done unsafely
+     * @param algorithm the id of the algorithm
      */
     record Kit(
             Managers members,
             Function<LockSettings, MachineFactory> clients,
             boolean quarantine,
-            Set<Shortcut> shortcuts) {
+            Set<Shortcut> shortcuts,
+            int algorithm) {
+        /** Of the lease service. */
+        Kit(
+                Managers members,
+                Function<LockSettings, MachineFactory> clients,
+                boolean quarantine,
+                Set<Shortcut> shortcuts) {
+            this(members, clients, quarantine, shortcuts, LeaseKeys.ALGORITHM);
+        }
+
         static final Kit PRODUCT = new Kit(
                 (settings, owned) -> new LeaseAlgorithm(settings).memberMachines(owned),
                 settings -> new LeaseAlgorithm(settings).clientMachines(),
@@ -60,10 +73,15 @@ final class LeaseModel implements Model {
     private final Topology topology;
 
     LeaseModel(SimWorld world, Kit kit) {
+        this(world, kit, UnsafeLamport.NONE);
+    }
+
+    /** @param lamport how the processes of Lamport's queue work, where there are some */
+    LeaseModel(SimWorld world, Kit kit, UnsafeLamport lamport) {
         this.world = world;
         Options options = world.options();
         Draws draws = new Draws(options.seed(), 8);
-        SessionSettings sessions = Sessions.settings(LeaseKeys.ALGORITHM, options.maxTtl());
+        SessionSettings sessions = Sessions.settings(kit.algorithm(), options.maxTtl());
         this.settings = new LockSettings(
                 draws.chance(800),
                 draws.logarithmic(100 * Nanos.MILLI, 8 * Nanos.SECOND),
@@ -77,9 +95,12 @@ final class LeaseModel implements Model {
         Holdings holdings = new Holdings(world);
         this.users = new LeaseUsers(world, holdings, this::seats, oracles, settings.stopsBeforeRevoked(), kit);
         LeaseCells cells = new LeaseCells(kit, options.maxTtl(), settings, counters, authorities);
-        this.topology = options.profile() == Profile.CLUSTER
-                ? new Cluster(world, cells, users)
-                : new OneMember(world, cells, users);
+        this.topology = switch (options.profile()) {
+            case CLUSTER -> new Cluster(world, cells, users);
+            case LAMPORT -> new LamportMembers(world, authorities, users, lamport);
+            default -> new OneMember(world, cells, users);
+        };
+        boolean network = options.profile() == Profile.CLUSTER || options.profile() == Profile.LAMPORT;
         boolean timed = !options.outOfSpec();
         oracles.add(new AuthorityExclusion(timed ? holdings : null));
         oracles.add(new TokenOrder());
@@ -87,7 +108,7 @@ final class LeaseModel implements Model {
         if (timed) {
             oracles.add(new BeliefExclusion());
             oracles.add(new HeldAtLeast(world::now));
-            oracles.add(new ReactionWindow(0.01, options.profile() == Profile.CLUSTER ? UNSEEN_SLEEP : 0));
+            oracles.add(new ReactionWindow(0.01, network ? UNSEEN_SLEEP : 0));
             oracles.add(new LostDeadline(new Echoes(world, authorities)));
         }
         for (int m = 0; m < authorities.length; m++) {
@@ -115,6 +136,16 @@ final class LeaseModel implements Model {
     @Override
     public SimNode dials(SimCell cell) {
         return topology.dials(cell);
+    }
+
+    @Override
+    public SimNode dials(SimCell cell, long link) {
+        return topology.dials(cell, link);
+    }
+
+    @Override
+    public void forced(SimNode member, DurableRecord record) {
+        topology.forced(member, record);
     }
 
     @Override
@@ -191,6 +222,7 @@ final class LeaseModel implements Model {
 
     @Override
     public void mute(boolean on) {
+        topology.mute(on);
         for (Authority authority : authorities) {
             authority.watch().mute(on);
         }
@@ -210,7 +242,7 @@ final class LeaseModel implements Model {
 
     @Override
     public long session(SimNode client) {
-        return world.options().profile() == Profile.CLUSTER ? 0 : Sessions.provable(world, client);
+        return world.options().profile() == Profile.LEASE ? Sessions.provable(world, client) : 0;
     }
 
     @Override
@@ -238,11 +270,9 @@ final class LeaseModel implements Model {
         StringBuilder text = new StringBuilder();
         for (int slot = 0; slot < world.size(); slot++) {
             for (SimCell each : world.bySlot(slot).cells()) {
-                if (each.cell().residents() > 0) {
-                    text.append(each)
-                            .append(" keeps ")
-                            .append(each.cell().residents())
-                            .append(" machines; ");
+                int kept = each.cell().residents() - topology.atRest(each);
+                if (kept > 0) {
+                    text.append(each).append(" keeps ").append(kept).append(" machines; ");
                 }
                 if (each.cell().sessions() instanceof MemberView view
                         && !view.grants().isEmpty()) {

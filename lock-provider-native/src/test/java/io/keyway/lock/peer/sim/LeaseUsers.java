@@ -7,9 +7,9 @@ import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.sim.Holdings.Word;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
@@ -86,7 +86,7 @@ final class LeaseUsers {
         this.owners = new Owner[world.clients() + 1];
         this.keys = new Key[world.options().names()];
         for (int name = 0; name < keys.length; name++) {
-            keys[name] = LeaseKeys.lock("n" + name);
+            keys[name] = LockKeys.lock(kit.algorithm(), "n" + name);
         }
         for (int i = 0; i < users.length; i++) {
             givenUp.add(new HashSet<>());
@@ -201,7 +201,11 @@ final class LeaseUsers {
                 post(user, key, new LockCall.Break(user.request, token, "because", limit));
             }
             case "show" -> post(user, key, new LockCall.Show(user.request, limit));
-            case "list" -> post(user, LeaseKeys.DIRECTORY, new LockCall.ListNames(user.request, "", "", 10, limit));
+            case "list" ->
+                post(
+                        user,
+                        LockKeys.directory(kit.algorithm()),
+                        new LockCall.ListNames(user.request, "", "", 10, limit));
             default -> {
                 long ttl = ttl(act, user);
                 boolean queue = act.verb().equals("lock");

@@ -58,7 +58,9 @@ record Options(
         /** Three members of the lease service, and sometimes a fourth. */
         CLUSTER,
         /** Three members that talk to each other: {@link CounterModel}. */
-        COUNTER
+        COUNTER,
+        /** Three members that keep Lamport's queues. */
+        LAMPORT
     }
 
     /** How much may break: most worlds must stay able to do something, or nothing interesting happens in them. */
@@ -75,8 +77,8 @@ record Options(
         Draws draws = new Draws(seed, 1);
         boolean counter = profile == Profile.COUNTER;
         boolean small = profile == Profile.SESSION || counter;
-        boolean cluster = profile == Profile.CLUSTER;
-        int spares = cluster && new Draws(seed, 12).chance(500) ? 1 : 0;
+        boolean cluster = profile == Profile.CLUSTER || profile == Profile.LAMPORT;
+        int spares = profile == Profile.CLUSTER && new Draws(seed, 12).chance(500) ? 1 : 0;
         long of100 = draws.below(100);
         Budget budget = of100 < 70 ? Budget.STEADY : of100 < 90 ? Budget.RESTARTS : Budget.CHAOS;
         long maxTtl = draws.one(1L, 2L, 4L, 8L) * Nanos.SECOND;

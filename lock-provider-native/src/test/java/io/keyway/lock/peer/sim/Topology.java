@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.peer.kernel.DurableRecord;
+
 /** Which cells the processes of a lease world have, and who talks to whom. */
 interface Topology extends Seats {
     /** A process starts: opens its cells. */
@@ -32,4 +34,20 @@ interface Topology extends Seats {
 
     /** True if a node is to run when all is well. */
     boolean belongs(SimNode node);
+
+    /** Whom a cell without a target dials now with that link. */
+    default SimNode dials(SimCell cell, long link) {
+        return dials(cell);
+    }
+
+    /** A record is on the disk of that member. */
+    default void forced(SimNode member, DurableRecord record) {}
+
+    /** What machines do while this is on, copies do. */
+    default void mute(boolean on) {}
+
+    /** How many machines that cell keeps although nobody uses anything. */
+    default int atRest(SimCell cell) {
+        return 0;
+    }
 }

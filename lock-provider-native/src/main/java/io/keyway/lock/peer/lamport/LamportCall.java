@@ -1,0 +1,70 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lamport;
+
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.spi.Owner;
+import java.util.List;
+
+/**
+ * What the process of a member and its managers of single locks tell each other. A request goes by the number that its
+ * manager gave it.
+ */
+sealed interface LamportCall extends Call {
+    /** Of a manager to the process. */
+    sealed interface OfManager extends LamportCall {
+        String name();
+    }
+
+    /**
+     * A client asks.
+     *
+     * @param answerAtOnce it is to hear of {@link Behind}
+     * @param wantPlace it is to hear of {@link Placed}
+     * @param since when its user asked, on the cell's clock
+     */
+    record Want(String name, long number, Owner owner, boolean answerAtOnce, boolean wantPlace, long since)
+            implements OfManager {}
+
+    /** That request is over. */
+    record Leave(String name, long number) implements OfManager {}
+
+    /** A client holds what a former life of this member granted. Answered by {@link Adopted}. */
+    record Adopt(String name, long number, long token, Owner owner, long since) implements OfManager {}
+
+    /** Who does not answer, so that the request waits? Answered by {@link Waiting}. */
+    record WhoIsSilent(String name, long number) implements OfManager {}
+
+    /** An administrator asks who holds and who waits. */
+    record Show(String name, Peer peer, long request) implements OfManager {}
+
+    /** An administrator breaks a grant, wherever it is. */
+    record Break(String name, Peer peer, long request, long token, String reason) implements OfManager {}
+
+    /** Answers {@link BreakHere}. */
+    record BrokenHere(String name, long number, boolean done) implements OfManager {}
+
+    /** To a manager: it is the turn of that request, whose token this is. Once for each request. */
+    record Yours(long number, long token) implements LamportCall {}
+
+    /** To a manager: all members have answered, and others are before that request. */
+    record Behind(long number, List<Participant> holders) implements LamportCall {}
+
+    /** To a manager: so many are before that request. */
+    record Placed(long number, int ahead, List<Participant> holders) implements LamportCall {}
+
+    /** To a manager: the claim stands, or not. */
+    record Adopted(long number, boolean stands) implements LamportCall {}
+
+    /**
+     * To a manager: these members have not answered.
+     *
+     * @param asked they were asked; otherwise this member could not ask yet
+     * @param silent their ids; empty if all have
+     */
+    record Waiting(long number, boolean asked, List<String> silent) implements LamportCall {}
+
+    /** To a manager: the grant of that token is to be broken. Answered by {@link BrokenHere} of that number. */
+    record BreakHere(long number, long token, String reason) implements LamportCall {}
+}

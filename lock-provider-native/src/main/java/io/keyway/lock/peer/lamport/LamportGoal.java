@@ -1,0 +1,38 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lamport;
+
+import io.keyway.lock.peer.kernel.CoverageGoal;
+
+/** The rare situations of Lamport's queue. */
+enum LamportGoal implements CoverageGoal {
+    /** Two members asked for one lock at the same logical time. */
+    EQUAL_STAMPS,
+    /** All have answered, and the lock was still with somebody else. */
+    WAITED_FOR_A_RELEASE,
+    /** A release was lost with a session, and the next list of requests told of it. */
+    LOST_RELEASE_TOLD,
+    /** A request was lost with a session, and the next list of requests told of it. */
+    LOST_REQUEST_TOLD,
+    /** Another member has started anew. */
+    OTHER_RESTARTED,
+    /** A client asked a member that had not heard of all others yet. */
+    ASKED_BEFORE_JOINED,
+    /** Somebody waited for a member that did not answer. */
+    SILENCE_TOLD,
+    /** A request that does not wait ended since others do not answer. */
+    REFUSED_FOR_SILENCE,
+    /** A request that does not wait ended since another one was before it. */
+    REFUSED_BEHIND,
+    /** The turn of a client came that had not been heard lately. */
+    TURN_OF_THE_SILENT,
+    /** A restarted member took over what its client holds. */
+    CLAIM_ADOPTED,
+    CLAIM_REFUSED,
+    /** A request was withdrawn when it had been granted. */
+    WITHDRAWN_AFTER_GRANT,
+    /** The clock went on into the next block. */
+    CLOCK_RESERVED,
+    /** An administrator broke what the client of another member held. */
+    BROKEN_ELSEWHERE,
+    GRANT_AFTER_EXPIRY
+}

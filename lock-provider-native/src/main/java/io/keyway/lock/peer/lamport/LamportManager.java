@@ -1,0 +1,468 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lamport;
+
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.RefusalCause;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One lock at one member, towards the clients of that member: the sessions of those who ask and of the one who holds.
+ * Whose turn it is among all members says the member's {@link LamportProcess}.
+ *
+ * <p><b>States of a request.</b> <i>Waiting</i>: the process has it. <i>Its turn</i>: the process has given it the lock,
+ * and its client was not heard lately, so that a grant would be dead on arrival; it is granted when the client is
+ * heard, and over when its session is. <i>Held</i>: granted to the session, of one request at a time. <i>Claimed</i>: a
+ * client says that it holds what a former life of this member granted, and the process has not said whether that stands.
+ *
+ * <p><b>Messages</b> of clients, as of the lease service, but for RECALL: nothing is cached. ACQUIRE is answered by
+ * GRANTED, NOT_GRANTED or BLOCKED, and PLACE while it waits; WITHDRAW and RELEASE end what they name; REVOKE tells of an
+ * expiry or a break; REASSERT is answered by REASSERTED or REVOKE; SHOW and BREAK go to the process.
+ *
+ * <p><b>Invariants.</b> Each request that the process has is waiting or held here, and is taken back from it when it is
+ * over, by whichever way: the client's word, the end of its session, the expiry of its lease, or impatience. A request
+ * that does not wait ends at the latest when its patience does, and says who was silent. A grant is bound to its session
+ * and ends by a message that names its token, or by the word of the sessions.
+ */
+final class LamportManager implements Machine {
+    private static final int PATIENCE = 0;
+
+    /** A request that waits, or that has its turn. */
+    private static final class Wait {
+        final Peer peer;
+        final LockMessage.Acquire request;
+        final long since;
+        final long until;
+        /** The token of its turn; 0 before. */
+        long token;
+        /** The members that its client knows to be silent. */
+        List<String> silent = List.of();
+
+        Wait(Peer peer, LockMessage.Acquire request, long since, long until) {
+            this.peer = peer;
+            this.request = request;
+            this.since = since;
+            this.until = until;
+        }
+
+        Wait copy() {
+            Wait copy = new Wait(peer, request, since, until);
+            copy.token = token;
+            copy.silent = silent;
+            return copy;
+        }
+    }
+
+    /** The grant. */
+    record Held(long number, Peer peer, long request, long token, long ttl) {}
+
+    /** A request as its client names it. */
+    private record Id(Peer peer, long request) {}
+
+    private record Claim(Peer peer, LockMessage.Reassert said) {}
+
+    private final Key key;
+    private final LockSettings settings;
+    /** By the numbers that the process knows, in the order in which they came. */
+    private final TreeMap<Long, Wait> waits = new TreeMap<>();
+    /** Those of them that do not wait. */
+    private final TreeMap<Long, Wait> asks = new TreeMap<>();
+
+    private final Map<Id, Long> numberOf = new LinkedHashMap<>();
+    private final TreeMap<Long, Claim> claims = new TreeMap<>();
+    /** The breaks of the grant that wait for its end, by the numbers of the process. */
+    private final List<Long> breaks = new ArrayList<>(0);
+
+    private @Nullable Held held;
+    /** The request whose turn it is; 0 if there is none. */
+    private long first;
+
+    private long numbers;
+
+    LamportManager(Key key, LockSettings settings) {
+        this.key = key;
+        this.settings = settings;
+    }
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {
+        if (message instanceof LockMessage.Acquire acquire) {
+            acquire(from, acquire, turn);
+        } else if (message instanceof LockMessage.Release release) {
+            end(current(from, release.token()), false, turn);
+        } else if (message instanceof LockMessage.Withdraw withdraw) {
+            withdraw(from, withdraw.request(), turn);
+        } else if (message instanceof LockMessage.Revoked revoked) {
+            revoked(from, revoked, turn);
+        } else if (message instanceof LockMessage.Reassert claim) {
+            claimed(from, claim, turn);
+        } else if (message instanceof LockMessage.Show show) {
+            toProcess(new LamportCall.Show(key.id(), from, show.request()), turn);
+        } else if (message instanceof LockMessage.Break request) {
+            turn.tell(new LockNotice.Alarm(key, "break of token " + request.token() + ": " + request.reason()));
+            toProcess(
+                    new LamportCall.Break(key.id(), from, request.request(), request.token(), request.reason()), turn);
+        }
+        armPatience(turn);
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof LamportCall.Yours yours) {
+            turnOf(yours, turn);
+        } else if (call instanceof LamportCall.Behind behind) {
+            Wait wait = waits.get(behind.number());
+            if (wait != null && wait.request.noWait()) {
+                turn.goal(LamportGoal.REFUSED_BEHIND);
+                refuse(behind.number(), wait, RefusalCause.HELD, behind.holders(), turn);
+            }
+        } else if (call instanceof LamportCall.Placed placed) {
+            Wait wait = waits.get(placed.number());
+            if (wait != null && !wait.request.noWait()) {
+                long request = wait.request.request();
+                turn.send(wait.peer, new LockMessage.Place(key, request, placed.ahead(), placed.holders()));
+            }
+        } else if (call instanceof LamportCall.Waiting waiting) {
+            blocked(waiting, turn);
+        } else if (call instanceof LamportCall.Adopted adopted) {
+            adopted(adopted, turn);
+        } else if (call instanceof LamportCall.BreakHere request) {
+            breakHere(request, turn);
+        } else if (call instanceof MemberView.Expired expired) {
+            Held over = current(expired.peer(), expired.token());
+            if (over != null) {
+                turn.send(over.peer(), LockMessage.Revoke.of(key, over.token(), LeaseLoss.Cause.EXPIRED));
+                turn.goal(LamportGoal.GRANT_AFTER_EXPIRY);
+                end(over, true, turn);
+            }
+        } else if (call instanceof MemberView.SessionEnded ended) {
+            sessionEnded(ended.peer(), turn);
+        } else if (call instanceof MemberView.Heard || call instanceof MemberView.Opening) {
+            grantFirst(turn);
+        }
+        armPatience(turn);
+    }
+
+    private static void toProcess(LamportCall.OfManager call, Turn turn) {
+        turn.call(LamportKeys.PROCESS, call);
+    }
+
+    // Requests
+
+    private void acquire(Peer from, LockMessage.Acquire request, Turn turn) {
+        if (waits(from, request.request()) || (held != null && isOf(held, from, request.request()))) {
+            return;
+        }
+        RefusalCause never = request.mode() != LockMode.EXCLUSIVE || request.atLeast() > 0
+                ? RefusalCause.UNSUPPORTED
+                : request.ttl() > turn.member().maxTtl()
+                        ? RefusalCause.TOO_LONG
+                        : waits.size() >= settings.maxWaiters() ? RefusalCause.CROWDED : null;
+        if (never != null) {
+            turn.send(from, new LockMessage.NotGranted(key, request.request(), never, List.of()));
+            return;
+        }
+        long number = ++numbers;
+        long since = turn.now() - Math.max(0, request.waited());
+        long until = turn.now() + Math.max(0, request.patience());
+        Wait wait = new Wait(from, request, since, until);
+        waits.put(number, wait);
+        numberOf.put(new Id(from, request.request()), number);
+        if (request.noWait()) {
+            asks.put(number, wait);
+        }
+        turn.member().await(from, key, request.ttl());
+        boolean wantPlace = request.wantPlace() && !request.noWait();
+        toProcess(new LamportCall.Want(key.id(), number, request.owner(), request.noWait(), wantPlace, since), turn);
+    }
+
+    private static boolean isOf(Held grant, Peer peer, long request) {
+        return grant.peer().equals(peer) && grant.request() == request;
+    }
+
+    private void withdraw(Peer from, long request, Turn turn) {
+        Long number = numberOf.get(new Id(from, request));
+        Wait wait = number == null ? null : waits.get(number);
+        if (number != null && wait != null) {
+            leave(number, wait, turn);
+        } else if (held != null && isOf(held, from, request)) {
+            turn.goal(LamportGoal.WITHDRAWN_AFTER_GRANT);
+            end(held, false, turn);
+        }
+    }
+
+    private void leave(long number, Wait wait, Turn turn) {
+        forget(number, wait);
+        turn.member().unawait(wait.peer, key, wait.request.ttl());
+        toProcess(new LamportCall.Leave(key.id(), number), turn);
+    }
+
+    private void forget(long number, Wait wait) {
+        waits.remove(number);
+        asks.remove(number);
+        numberOf.remove(new Id(wait.peer, wait.request.request()));
+        first = first == number ? 0 : first;
+    }
+
+    private void refuse(long number, Wait wait, RefusalCause cause, List<Participant> holders, Turn turn) {
+        leave(number, wait, turn);
+        turn.send(wait.peer, new LockMessage.NotGranted(key, wait.request.request(), cause, holders));
+    }
+
+    /** Some members have not answered; a request that does not wait is asked about when its patience is over. */
+    private void blocked(LamportCall.Waiting waiting, Turn turn) {
+        Wait wait = waits.get(waiting.number());
+        if (wait == null || waiting.number() == first) {
+            return;
+        }
+        boolean over = wait.request.noWait() && turn.now() - wait.until >= 0;
+        if (waiting.silent().isEmpty()) {
+            wait.silent = List.of();
+            if (over) {
+                RefusalCause cause = waiting.asked() ? RefusalCause.HELD : RefusalCause.OPENING;
+                refuse(waiting.number(), wait, cause, List.of(), turn);
+            }
+            return;
+        }
+        if (over || !waiting.silent().equals(wait.silent)) {
+            wait.silent = waiting.silent();
+            turn.goal(over ? LamportGoal.REFUSED_FOR_SILENCE : LamportGoal.SILENCE_TOLD);
+            if (over) {
+                leave(waiting.number(), wait, turn);
+            }
+            String who = String.join(", ", waiting.silent());
+            String why =
+                    "every member must answer, and " + who + (waiting.silent().size() == 1 ? " does" : " do") + " not";
+            turn.send(wait.peer, new LockMessage.Blocked(key, wait.request.request(), over, why));
+        }
+    }
+
+    @Override
+    public void due(int slot, Turn turn) {
+        asks.forEach((number, ask) -> {
+            if (turn.now() - ask.until >= 0) {
+                first = first == number ? 0 : first; // its client is not heard: nothing can be given to it
+                toProcess(new LamportCall.WhoIsSilent(key.id(), number), turn);
+            }
+        });
+        armPatience(turn);
+    }
+
+    private void armPatience(Turn turn) {
+        long next = Turn.NEVER;
+        for (Wait ask : asks.values()) {
+            if (turn.now() - ask.until < 0) {
+                next = next == Turn.NEVER || ask.until - next < 0 ? ask.until : next;
+            }
+        }
+        turn.timer(PATIENCE, next);
+    }
+
+    // Grants
+
+    private void turnOf(LamportCall.Yours yours, Turn turn) {
+        Wait wait = waits.get(yours.number());
+        if (wait == null) {
+            toProcess(new LamportCall.Leave(key.id(), yours.number()), turn);
+            return;
+        }
+        wait.token = yours.token();
+        first = yours.number();
+        grantFirst(turn);
+    }
+
+    /** Grants to whose turn it is, if that can be done now. */
+    private void grantFirst(Turn turn) {
+        Wait wait = waits.get(first);
+        if (wait == null) {
+            return;
+        }
+        if (turn.member().quarantined()) {
+            turn.member().awaitOpening(key);
+        } else if (turn.member().silence(wait.peer) < wait.request.ttl() / 2) {
+            grant(first, wait, turn);
+        } else {
+            turn.goal(LamportGoal.TURN_OF_THE_SILENT);
+            turn.member().listen(wait.peer, key);
+        }
+    }
+
+    private void grant(long number, Wait wait, Turn turn) {
+        forget(number, wait);
+        LockMessage.Acquire request = wait.request;
+        turn.member().unawait(wait.peer, key, request.ttl());
+        held = new Held(number, wait.peer, request.request(), wait.token, request.ttl());
+        turn.member().grant(wait.peer, key, wait.token, request.ttl());
+        turn.send(wait.peer, new LockMessage.Granted(key, request.request(), wait.token, wait.token, true));
+    }
+
+    private @Nullable Held current(Peer from, long token) {
+        return held != null && held.token() == token && held.peer().equals(from) ? held : null;
+    }
+
+    /**
+     * The grant is over.
+     *
+     * @param lost whoever is breaking it has what it wants
+     */
+    private void end(@Nullable Held over, boolean lost, Turn turn) {
+        if (over == null) {
+            return;
+        }
+        held = null;
+        turn.member().ungrant(over.peer(), key, over.token(), over.ttl());
+        boolean done = lost;
+        for (long each : breaks) {
+            toProcess(new LamportCall.BrokenHere(key.id(), each, done), turn);
+            done = false; // whoever came later broke what another was breaking already
+        }
+        breaks.clear();
+        toProcess(new LamportCall.Leave(key.id(), over.number()), turn);
+    }
+
+    private void sessionEnded(Peer peer, Turn turn) {
+        List.copyOf(waits.entrySet()).forEach(each -> {
+            if (each.getValue().peer.equals(peer)) {
+                forget(each.getKey(), each.getValue());
+                toProcess(new LamportCall.Leave(key.id(), each.getKey()), turn);
+            }
+        });
+        claims.values().removeIf(claim -> claim.peer().equals(peer));
+        if (held != null && held.peer().equals(peer)) {
+            end(held, true, turn);
+        }
+    }
+
+    // After a start of the member
+
+    /** A client says that it still believes in its grant; only what stood before this life spoke can be taken over. */
+    private void claimed(Peer from, LockMessage.Reassert claim, Turn turn) {
+        Held grant = current(from, claim.token());
+        if (grant != null) {
+            turn.send(from, new LockMessage.Reasserted(key, claim.token(), true));
+        } else if (held != null
+                || claims.size() > 0
+                || !turn.member().quarantined()
+                || claim.mode() != LockMode.EXCLUSIVE
+                || claim.ttl() > turn.member().maxTtl()) {
+            turn.goal(LamportGoal.CLAIM_REFUSED);
+            turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));
+        } else {
+            long number = ++numbers;
+            claims.put(number, new Claim(from, claim));
+            long since = turn.now();
+            toProcess(new LamportCall.Adopt(key.id(), number, claim.token(), claim.owner(), since), turn);
+        }
+    }
+
+    private void adopted(LamportCall.Adopted answer, Turn turn) {
+        Claim claim = claims.remove(answer.number());
+        if (claim == null) {
+            if (answer.stands()) {
+                toProcess(new LamportCall.Leave(key.id(), answer.number()), turn);
+            }
+            return;
+        }
+        LockMessage.Reassert said = claim.said();
+        if (!answer.stands()) {
+            turn.send(claim.peer(), LockMessage.Revoke.of(key, said.token(), LeaseLoss.Cause.DENIED));
+            return;
+        }
+        held = new Held(answer.number(), claim.peer(), said.request(), said.token(), said.ttl());
+        turn.member().grant(claim.peer(), key, said.token(), said.ttl());
+        turn.send(claim.peer(), new LockMessage.Reasserted(key, said.token(), true));
+    }
+
+    // Breaks
+
+    private void breakHere(LamportCall.BreakHere request, Turn turn) {
+        if (held == null || held.token() != request.token()) {
+            toProcess(new LamportCall.BrokenHere(key.id(), request.number(), false), turn);
+            return;
+        }
+        breaks.add(request.number());
+        LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
+        turn.send(held.peer(), new LockMessage.Revoke(key, request.token(), cause, request.reason()));
+    }
+
+    private void revoked(Peer from, LockMessage.Revoked revoked, Turn turn) {
+        Held ended = current(from, revoked.ended());
+        if (ended != null) {
+            end(ended, true, turn);
+        } else if (current(from, revoked.token()) != null) {
+            breaks.forEach(each -> toProcess(new LamportCall.BrokenHere(key.id(), each, false), turn));
+            breaks.clear();
+        }
+    }
+
+    // State
+
+    /** The grant; null if there is none. */
+    @Nullable
+    Held held() {
+        return held;
+    }
+
+    /** Whether that request waits. */
+    boolean waits(Peer peer, long request) {
+        return numberOf.containsKey(new Id(peer, request));
+    }
+
+    /** The sessions of those who wait. */
+    List<Peer> waiting() {
+        List<Peer> all = new ArrayList<>(waits.size());
+        waits.values().forEach(wait -> all.add(wait.peer));
+        return all;
+    }
+
+    @Override
+    public boolean atRest() {
+        return waits.isEmpty() && held == null && claims.isEmpty();
+    }
+
+    @Override
+    public LamportManager copy() {
+        LamportManager copy = new LamportManager(key, settings);
+        waits.forEach((number, wait) -> {
+            Wait twin = wait.copy();
+            copy.waits.put(number, twin);
+            if (asks.containsKey(number)) {
+                copy.asks.put(number, twin);
+            }
+        });
+        copy.numberOf.putAll(numberOf);
+        copy.first = first;
+        copy.claims.putAll(claims);
+        copy.breaks.addAll(breaks);
+        copy.held = held;
+        copy.numbers = numbers;
+        return copy;
+    }
+
+    @Override
+    public void encode(StateEncoder out) {
+        out.put(waits.size());
+        waits.forEach((number, wait) -> {
+            out.put(number).put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
+            out.put(wait.token).value(wait.silent);
+        });
+        out.value(claims).value(breaks).value(held).put(first).put(numbers);
+    }
+}

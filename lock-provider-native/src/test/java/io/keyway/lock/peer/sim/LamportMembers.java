@@ -1,0 +1,195 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.sim;
+
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.MemberView.Restored;
+import io.keyway.lock.peer.kernel.MemberView.Started;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lamport.ClockWatch;
+import io.keyway.lock.peer.lamport.LamportAlgorithm;
+import io.keyway.lock.peer.lamport.LamportView;
+import io.keyway.lock.peer.lamport.UnsafeLamport;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.MemberPromise;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.peer.wire.RecordCodec;
+import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.peer.wire.WireReader;
+import io.keyway.lock.peer.wire.WireWriter;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Three members that keep Lamport's queues, each client attached to one of them for good. */
+final class LamportMembers implements Topology {
+    private static final List<String> IDS = List.of("a", "b", "c");
+    private static final LamportAlgorithm ALGORITHM = new LamportAlgorithm();
+
+    private final SimWorld world;
+    private final Authority[] authorities;
+    private final LeaseUsers users;
+    private final UnsafeLamport variant;
+    private final SessionSettings settings;
+    private final ClockWatch.Vectors vectors;
+    /** What each member has forced, as bytes; it outlives the member's lives. */
+    private final byte[][] disks = new byte[IDS.size()][];
+
+    LamportMembers(SimWorld world, Authority[] authorities, LeaseUsers users, UnsafeLamport variant) {
+        this.world = world;
+        this.authorities = authorities;
+        this.users = users;
+        this.variant = variant;
+        this.settings =
+                Sessions.settings(ALGORITHM.id(), world.options().maxTtl()).among(1, String.join(",", IDS));
+        this.vectors = new ClockWatch.Vectors(IDS.size(), what -> {
+            throw new Violation("R11", what);
+        });
+    }
+
+    /** The clients' side, and how many permits nobody asks for. */
+    static LeaseModel.Kit kit() {
+        return new LeaseModel.Kit(
+                (settings, owned) -> ALGORITHM.memberMachines(owned),
+                settings -> ALGORITHM.clientMachines(),
+                true,
+                Set.of(),
+                ALGORITHM.id());
+    }
+
+    private SimNode member(SimNode client) {
+        return world.member(client.index() % IDS.size());
+    }
+
+    @Override
+    public void start(SimNode node) {
+        if (!node.isMember()) {
+            ClientSession session = new ClientSession(
+                    settings, Sessions.incarnation(node, 0), SessionTarget.ONLY_MEMBER, List.of(), 0, 0);
+            node.talksTo(member(node), 0);
+            node.open(0, new Cell(ALGORITHM.clientMachines(), session), member(node));
+            return;
+        }
+        node.disk().start(1, world.options().maxTtl());
+        String id = IDS.get(node.slot());
+        Membership membership = new Membership(id, IDS, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
+        MemberSessions sessions = new MemberSessions(
+                settings,
+                membership,
+                Sessions.incarnation(node, 0),
+                node.disk().startEpoch(),
+                node.quarantineUntil(),
+                Horizon.NONE);
+        Cell cell = new Cell(
+                authorities[node.slot()].watch().watched(ClockWatch.machines(vectors, node.slot(), variant)),
+                sessions.withPeers());
+        node.open(0, cell, null);
+        RecordCodec records = ALGORITHM.records().orElseThrow();
+        byte[] stored = disks[node.slot()];
+        if (stored != null) {
+            DurableRecord record = read(records, stored);
+            node.input(new Input.Command(records.key(record), new Restored(record)));
+        }
+        ALGORITHM.startingMachines().forEach(key -> node.input(new Input.Command(key, new Started())));
+    }
+
+    private static DurableRecord read(RecordCodec records, byte[] stored) {
+        try {
+            return records.read(new WireReader(ByteBuffer.wrap(stored)));
+        } catch (WireException e) {
+            throw new IllegalStateException("a record that was written can be read", e);
+        }
+    }
+
+    @Override
+    public void forced(SimNode member, DurableRecord record) {
+        if (!(record instanceof MemberPromise)) {
+            ByteBuffer bytes = ByteBuffer.allocate(100);
+            ALGORITHM.records().orElseThrow().write(record, new WireWriter(bytes));
+            disks[member.slot()] = Arrays.copyOf(bytes.array(), bytes.position());
+        }
+    }
+
+    @Override
+    public SimNode dials(SimCell cell) {
+        return member(cell.node());
+    }
+
+    @Override
+    public SimNode dials(SimCell cell, long link) {
+        if (!cell.node().isMember()) {
+            return dials(cell);
+        }
+        String to = ((MemberSessions) cell.cell().sessions()).peers().dials(link);
+        return world.member(IDS.indexOf(to));
+    }
+
+    @Override
+    public long maxTtl(SimNode client) {
+        return world.options().maxTtl();
+    }
+
+    @Override
+    public void post(SimNode client, Input.Command command) {
+        client.main().input(command);
+    }
+
+    @Override
+    public void heard(SimCell cell, Notice notice) {
+        if (notice instanceof LockNotice.Misdirected) {
+            throw new Violation("routing", cell + " was told that another member decides, and there is none");
+        }
+        users.notice(cell.node(), cell, notice);
+    }
+
+    @Override
+    public void afterwards(SimNode client, Runnable task) {
+        task.run();
+    }
+
+    @Override
+    public boolean wakeful() {
+        return true;
+    }
+
+    @Override
+    public void looked(SimNode node) {}
+
+    @Override
+    public void wake(SimNode node, long number, @Nullable Object what) {}
+
+    @Override
+    public void stalled(SimNode member, long nanos) {}
+
+    @Override
+    public void restarts(SimNode member, Fault fault) {}
+
+    @Override
+    public void listChange(SimNode member, Fault fault) {}
+
+    @Override
+    public void heal() {}
+
+    @Override
+    public boolean belongs(SimNode node) {
+        return true;
+    }
+
+    @Override
+    public void mute(boolean on) {
+        vectors.mute(on);
+    }
+
+    @Override
+    public int atRest(SimCell cell) {
+        return cell.node().isMember() && LamportView.idle(cell.cell()) ? 1 : 0;
+    }
+}
