@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -123,7 +124,8 @@ public final class ClusterMember extends Member {
                 config.security(),
                 directory.path(),
                 firstUse(directory.file()) ? "; first use, by --init" : previousRun());
-        this.gate = new MembershipGate(node(), config.ids(), confirmation, this::confirmed);
+        this.gate = new MembershipGate(
+                node(), config.ids(), Membership.epochAbove(config.tokenFloor()), confirmation, this::confirmed);
         List<LoopThread> loops = new ArrayList<>();
         for (int i = 0; i < Math.min(config.shards(), Runtime.getRuntime().availableProcessors()); i++) {
             loops.add(thread("io-" + i));
@@ -210,6 +212,11 @@ public final class ClusterMember extends Member {
     /** Who has not confirmed the member list, and why; empty if nobody is missing. */
     public String waits() {
         return gate.waits();
+    }
+
+    /** Which of the others were seen to run without the token floor of this one. */
+    Set<String> belowFloor() {
+        return gate.belowFloor();
     }
 
     /** All members run with this list; on the gate's thread. */

@@ -7,6 +7,8 @@ import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,17 +24,19 @@ import org.slf4j.LoggerFactory;
  * has to wait for whom. A run of a member that was over and answers again means that two processes run under one id:
  * the one error here that no time cures.
  *
- * <p>On one thread; {@link #waits} may be asked from any.
+ * <p>On one thread; {@link #waits} and {@link #belowFloor} may be asked from any.
  */
 final class MembershipGate implements PeerWatch.Watcher {
     private static final Logger LOG = LoggerFactory.getLogger(MembershipGate.class);
 
     private final String self;
     private final List<String> members;
+    private final long leastEpoch;
     private final ListConfirmation confirmation;
     private final Opening opening;
     private final MemberIncarnations<Incarnation> incarnations = new MemberIncarnations<>();
     private final PeerTroubleLog troubles = new PeerTroubleLog();
+    private final Set<String> belowFloor = ConcurrentHashMap.newKeySet();
     private volatile String waits = "";
 
     /**
@@ -43,8 +47,10 @@ final class MembershipGate implements PeerWatch.Watcher {
         void at(long time, long epoch);
     }
 
-    MembershipGate(String self, List<String> members, ListConfirmation confirmation, Opening opening) {
+    /** @param leastEpoch of a member that has the token floor of this one */
+    MembershipGate(String self, List<String> members, long leastEpoch, ListConfirmation confirmation, Opening opening) {
         this.self = self;
+        this.leastEpoch = leastEpoch;
         this.members = members;
         this.confirmation = confirmation;
         this.opening = opening;
@@ -60,6 +66,11 @@ final class MembershipGate implements PeerWatch.Watcher {
     /** Who has not confirmed the list, each with what is wrong with it; empty if nobody is missing. */
     String waits() {
         return waits;
+    }
+
+    /** Who was seen to run without the token floor of this member. */
+    Set<String> belowFloor() {
+        return Set.copyOf(belowFloor);
     }
 
     @Override
@@ -78,6 +89,15 @@ final class MembershipGate implements PeerWatch.Watcher {
         if (!welcome.members().equals(members)) {
             LOG.error("member {} runs with the list {}, and {} with {}", node, welcome.members(), self, members);
             return;
+        }
+        if (welcome.epoch() >= leastEpoch) {
+            belowFloor.remove(node);
+        } else if (belowFloor.add(node)) {
+            LOG.warn(
+                    "member {} runs without the token floor of {}, and may give tokens below it: end all members, and"
+                            + " start them with the same floor",
+                    node,
+                    self);
         }
         if (confirmation.awaited().contains(node)) {
             long quarantine = SessionSettings.quarantine(welcome.longestTtl());

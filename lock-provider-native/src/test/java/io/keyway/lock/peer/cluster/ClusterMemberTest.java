@@ -136,6 +136,18 @@ class ClusterMemberTest {
     }
 
     @Test
+    void aMemberWithoutTheTokenFloorOfTheOthersIsSeen() throws Exception {
+        members.floor("a", 1L << 60);
+        members.floor("c", 1L << 60);
+        List<ClusterMember> all = members.startAll("abc", HOUR, true);
+
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(all)
+                        .extracting(ClusterMember::belowFloor)
+                        .containsExactly(Set.of(members.id("b")), Set.of(), Set.of(members.id("b"))));
+    }
+
+    @Test
     void aDirectoryServesOneProcess() throws Exception {
         members.start("a", "ab", HOUR, true);
 

@@ -26,6 +26,7 @@ final class TestMembers implements AutoCloseable {
     private final Map<String, NodeId> ids = new LinkedHashMap<>();
     private final Map<String, ClusterMember> running = new LinkedHashMap<>();
     private final Map<String, Security> secured = new LinkedHashMap<>();
+    private final Map<String, Long> floors = new LinkedHashMap<>();
     private final Set<String> ended = ConcurrentHashMap.newKeySet();
     private final Algorithm algorithm;
 
@@ -58,6 +59,11 @@ final class TestMembers implements AutoCloseable {
     /** How that member proves itself when it is started; the others have neither secret nor TLS. */
     void secure(String letter, Security security) {
         secured.put(letter, security);
+    }
+
+    /** Above which the tokens of that member are when it is started; the others have no floor. */
+    void floor(String letter, long tokenFloor) {
+        floors.put(letter, tokenFloor);
     }
 
     String id(String letter) {
@@ -125,7 +131,7 @@ final class TestMembers implements AutoCloseable {
                 maxTtl,
                 MemberConfig.SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
-                0);
+                floors.getOrDefault(letter, 0L));
         ClusterMember member = ClusterMember.start(plan, algorithm, () -> ended.add(letter));
         running.put(letter, member);
         return member;
