@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Consumer;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cell {
     private static final int SLOTS = 8;
+    /** So many of the machines that were made last are in no order; a power of two. */
+    private static final int YOUNG = 256;
 
     /** A machine, and what the cell keeps of it. */
     private static final class Resident {
@@ -32,6 +34,8 @@ public final class Cell {
         Timers.@Nullable Timer @Nullable [] timers;
 
         boolean touched;
+        /** Its place among the young; -1 once its key is in order. */
+        int place;
 
         Resident(Key key, Machine machine) {
             this.key = key;
@@ -52,6 +56,15 @@ public final class Cell {
     private final @Nullable MemberView memberView;
     private final @Nullable ClientView clientView;
     private final Map<Key, Resident> residents = new LinkedHashMap<>();
+    /**
+     * The keys of all residents that are not young, in order. Most machines are at rest again before they are old, so
+     * that an order for those who list them costs others nothing.
+     */
+    private final TreeSet<Key> inOrder = new TreeSet<>();
+    /** The residents that were made last; null where one is at rest. */
+    private final @Nullable Resident[] young = new @Nullable Resident[YOUNG];
+
+    private int nextPlace;
     private final Timers timers = new Timers();
     /** When the session layer wants a turn. */
     private long wakeAt = Turn.NEVER;
@@ -87,9 +100,8 @@ public final class Cell {
 
     /** The keys of all machines that are not at rest, in their order; between turns. */
     public List<Key> keys() {
-        List<Key> keys = new ArrayList<>(residents.keySet());
-        keys.sort(null);
-        return keys;
+        sortYoung();
+        return new ArrayList<>(inOrder);
     }
 
     public SessionLayer sessions() {
@@ -199,7 +211,7 @@ public final class Cell {
         Resident resident = residents.get(key);
         if (resident == null) {
             resident = new Resident(key, algorithm.create(key));
-            residents.put(key, resident);
+            add(resident);
         }
         if (!resident.touched) {
             resident.touched = true;
@@ -207,6 +219,40 @@ public final class Cell {
         }
         turn.current = resident;
         return resident;
+    }
+
+    private void add(Resident resident) {
+        residents.put(resident.key, resident);
+        Resident oldest = young[nextPlace];
+        if (oldest != null) {
+            sort(oldest);
+        }
+        young[nextPlace] = resident;
+        resident.place = nextPlace;
+        nextPlace = nextPlace + 1 & YOUNG - 1;
+    }
+
+    private void remove(Resident resident) {
+        residents.remove(resident.key);
+        if (resident.place < 0) {
+            inOrder.remove(resident.key);
+        } else {
+            young[resident.place] = null;
+        }
+    }
+
+    private void sort(Resident resident) {
+        young[resident.place] = null;
+        resident.place = -1;
+        inOrder.add(resident.key);
+    }
+
+    private void sortYoung() {
+        for (Resident resident : young) {
+            if (resident != null) {
+                sort(resident);
+            }
+        }
     }
 
     /** Runs what is left of the turn and drops machines that came to rest. */
@@ -219,7 +265,7 @@ public final class Cell {
                 turn.current = resident;
                 resident.machine.dropped(turn);
                 cancelTimers(resident);
-                residents.remove(resident.key);
+                remove(resident);
             }
         }
         touched.clear();
@@ -243,7 +289,7 @@ public final class Cell {
         for (Resident resident : residents.values()) {
             Machine machine = resident.machine.copy();
             machine.rebind(copy.sessions);
-            copy.residents.put(resident.key, new Resident(resident.key, machine));
+            copy.add(new Resident(resident.key, machine));
         }
         for (Timers.Timer armed : timers.inOrder()) {
             copy.timer(copy.resident(armed.key), armed.slot, armed.at());
@@ -380,12 +426,18 @@ public final class Cell {
         }
 
         @Override
-        public void residents(Consumer<Key> each) {
-            for (Resident resident : residents.values()) {
-                if (!resident.machine.atRest()) {
-                    each.accept(resident.key);
+        public List<Key> residents(Key from, boolean inclusive, int most) {
+            sortYoung();
+            List<Key> some = new ArrayList<>();
+            for (Key key : inOrder.tailSet(from, inclusive)) {
+                if (some.size() == most) {
+                    break;
+                }
+                if (!resident(key).machine.atRest()) {
+                    some.add(key);
                 }
             }
+            return some;
         }
 
         @Override

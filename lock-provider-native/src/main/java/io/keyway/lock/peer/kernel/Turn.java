@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.kernel;
 
-import java.util.function.Consumer;
+import java.util.List;
 
 /** The only door of a machine to the world, valid during one turn. */
 public interface Turn {
@@ -41,8 +41,11 @@ public interface Turn {
      */
     void timer(int slot, long at);
 
-    /** Shows the keys of all machines of this cell that are not at rest, in no order that says anything. */
-    void residents(Consumer<Key> each);
+    /**
+     * The keys of the machines of this cell that are not at rest, in order: the first ones from that one on, at most so
+     * many. For those who list them: it may cost more than what is shown.
+     */
+    List<Key> residents(Key from, boolean inclusive, int most);
 
     /** Asks for a record to be forced to disk; all later outputs of the cell wait until it is. */
     long force(DurableRecord record);

@@ -5,6 +5,9 @@ import io.keyway.lock.peer.kernel.Key;
 
 /** The addresses of the machines of a lock service: a lock's is its name; the others could not be names. */
 public final class LockKeys {
+    /** No name of a lock comes before it, and the addresses of all other machines do. */
+    public static final String FIRST_NAME = "\u0001";
+
     private LockKeys() {}
 
     /** The lock of that name. */

@@ -20,7 +20,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -474,8 +473,8 @@ public final class PeerGroup implements PeerView {
         }
 
         @Override
-        public void residents(Consumer<Key> each) {
-            turn().residents(each);
+        public List<Key> residents(Key from, boolean inclusive, int most) {
+            return turn().residents(from, inclusive, most);
         }
 
         @Override

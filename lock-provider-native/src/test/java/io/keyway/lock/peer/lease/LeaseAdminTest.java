@@ -8,11 +8,15 @@ import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +24,7 @@ class LeaseAdminTest {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;
 
-    private final LeaseWorld world = LeaseWorld.of(3);
+    private LeaseWorld world = LeaseWorld.of(3);
 
     private LeaseWorld.Client c(int i) {
         return world.client(i);
@@ -190,6 +194,45 @@ class LeaseAdminTest {
         });
         assertThat(list("", "", 100).names()).containsExactly("jobs", "jobs/1", "jobs/10", "jobs/2", "jobs/3", "other");
         assertThat(list("", "zzz", 100).names()).isEmpty();
+    }
+
+    @Test
+    void pagesShowTheOldAndTheNewNamesThatAreHeldInOrder() {
+        world = new LeaseWorld(LockSettings.defaults().withoutCache());
+        for (int i = 0; i < 3; i++) {
+            world.client();
+        }
+        Set<String> held = new TreeSet<>();
+        Random random = new Random(7);
+        for (int i = 0; i < 3_000; i++) {
+            String name = "n" + random.nextInt(2_000);
+            if (held.remove(name)) {
+                c(0).release(name);
+            } else {
+                held.add(name);
+                c(0).acquire(name);
+            }
+            if (i % 10 == 0) {
+                world.settle();
+                c(1).acquire("brief");
+                world.settle();
+                c(1).release("brief");
+            }
+            if (i == 1_500) {
+                assertThat(list("n", "", 1).more()).isTrue();
+            }
+            world.settle();
+            world.forget();
+        }
+        List<String> listed = new ArrayList<>();
+        LockMessage.Page page;
+        do {
+            String last = listed.isEmpty() ? "" : listed.get(listed.size() - 1);
+            page = list("n", last, 100);
+            listed.addAll(page.names());
+        } while (page.more());
+        assertThat(held).hasSizeGreaterThan(300);
+        assertThat(listed).containsExactlyElementsOf(held);
     }
 
     @Test

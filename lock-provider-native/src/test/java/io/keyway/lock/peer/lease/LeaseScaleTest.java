@@ -57,6 +57,7 @@ class LeaseScaleTest {
         assertThat(world.violations).isEmpty();
         assertThat(world.member().residents()).isZero();
         assertThat(client.cell.residents()).isZero();
+        assertThat(world.member().keys()).isEmpty();
         assertThat(world.memberSessions().floor()).isEqualTo(1_000_000 / BATCH);
     }
 
@@ -79,5 +80,6 @@ class LeaseScaleTest {
         world.advance(2 * LeaseWorld.TTL);
         assertThat(client.cell.residents()).isZero();
         assertThat(world.member().residents()).isZero();
+        assertThat(world.member().keys()).isEmpty();
     }
 }
