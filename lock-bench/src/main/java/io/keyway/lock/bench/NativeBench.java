@@ -54,7 +54,7 @@ final class NativeBench implements Callable<Integer> {
     private @Nullable Path json;
 
     @Mixin
-    private final Scale scale = new Scale(1, 5);
+    private final Scale scale = new Scale(1, 3);
 
     private final PrintStream out;
     private final Map<Workload, Map<String, Figures>> results = new LinkedHashMap<>();

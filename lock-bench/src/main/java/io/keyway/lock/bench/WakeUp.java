@@ -119,21 +119,21 @@ final class WakeUp {
         private volatile boolean asked;
         private volatile boolean answered;
         private volatile boolean ended;
-        private volatile Thread caller = Thread.currentThread();
+        private final Thread caller = Thread.currentThread();
 
         Echoing() {
             super("echo");
             setDaemon(true);
         }
 
+        /** Each end waits before it looks, so that no word is left over which would spare the next wait. */
         void call() {
-            caller = Thread.currentThread();
             answered = false;
             asked = true;
             LockSupport.unpark(this);
-            while (!answered) {
+            do {
                 LockSupport.park(this);
-            }
+            } while (!answered);
         }
 
         void end() {
@@ -143,14 +143,16 @@ final class WakeUp {
 
         @Override
         public void run() {
-            while (!ended) {
-                if (asked) {
-                    asked = false;
-                    answered = true;
-                    LockSupport.unpark(caller);
-                } else {
+            while (true) {
+                do {
                     LockSupport.park(this);
+                } while (!asked && !ended);
+                if (ended) {
+                    return;
                 }
+                asked = false;
+                answered = true;
+                LockSupport.unpark(caller);
             }
         }
     }
