@@ -127,11 +127,12 @@ final class ClientHandshake {
         frozen.put(member, until);
     }
 
-    void welcomed(Welcome welcome, Incarnation member) {
+    /** The member has let this client in; returns what it said of itself. */
+    WelcomeInfo welcomed(Welcome welcome, Incarnation member) {
         seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
         target = new SessionTarget(target.role(), target.from(), welcome.node(), target.shard(), target.demand());
-        greeting = new WelcomeInfo(
+        WelcomeInfo said = new WelcomeInfo(
                 welcome.node(),
                 member,
                 welcome.epoch(),
@@ -140,17 +141,13 @@ final class ClientHandshake {
                 welcome.shards(),
                 welcome.fresh(),
                 welcome.longestTtl());
+        greeting = said;
+        return said;
     }
 
     /** False if another member answers than the one that is meant. */
     boolean expects(Welcome welcome) {
         return target.node().isEmpty() || target.node().equals(welcome.node());
-    }
-
-    /** What the last welcome said; null before the first. */
-    @Nullable
-    WelcomeInfo greeting() {
-        return greeting;
     }
 
     /** True if a session is wanted though nothing waits for it. */

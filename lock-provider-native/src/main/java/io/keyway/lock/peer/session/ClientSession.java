@@ -112,6 +112,8 @@ public final class ClientSession implements SessionLayer, ClientView {
     private @Nullable Unreachable told;
 
     private @Nullable Unreachable trouble;
+    /** What the last welcome said; null before the first. */
+    private @Nullable WelcomeInfo greeting;
     /** Why the last session was over; empty before. */
     private String lastEnd = "";
 
@@ -342,7 +344,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         setPace();
         told = null;
         trouble = null;
-        handshake.welcomed(welcome, session.member);
+        greeting = handshake.welcomed(welcome, session.member);
         finish(session, turn);
     }
 
@@ -693,7 +695,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     /** What the last welcome said; null before the first. */
     public @Nullable WelcomeInfo greeting() {
-        return handshake.greeting();
+        return greeting;
     }
 
     /** Why the last attempt to connect failed; null if it did not, or if there was none. */
@@ -709,6 +711,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     @Override
     public ClientSession copy() {
         ClientSession copy = new ClientSession(settings, handshake.copy());
+        copy.greeting = greeting;
         copy.phase = phase;
         copy.link = link;
         copy.next = next;

@@ -52,6 +52,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemberSessions implements SessionLayer, MemberView {
     private final SessionSettings settings;
+    private final long maxTtl;
     private final Membership membership;
     private final Incarnation self;
     private final Set<Key> awaitOpening = new LinkedHashSet<>();
@@ -120,6 +121,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             HorizonGate horizonGate) {
         this.table = table == null ? new SessionTable(settings.maxTtl(), settings.algorithm(), handshake) : table;
         this.settings = settings;
+        this.maxTtl = settings.maxTtl();
         this.membership = membership;
         this.self = self;
         this.epoch = checkedEpoch(epoch);
@@ -662,7 +664,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public long maxTtl() {
-        return settings.maxTtl();
+        return maxTtl;
     }
 
     @Override

@@ -143,17 +143,25 @@ final class MessageStream {
     /** Takes the next unsent messages for a frame. */
     List<Message> send(int max) {
         int count = (int) Math.min(max, last - sent);
+        long from = sent;
+        sent += count;
+        everSent = Math.max(everSent, sent);
+        if (count <= 1) {
+            return count == 0 ? List.of() : List.of(unacknowledged(sent));
+        }
         Message[] batch = new Message[count];
         for (int i = 0; i < count; i++) {
-            sent++;
-            Message message = ring[(int) sent & ring.length - 1];
-            if (message == null) {
-                throw new IllegalStateException("message " + sent + " is gone; " + acked + " is acknowledged");
-            }
-            batch[i] = message;
+            batch[i] = unacknowledged(from + 1 + i);
         }
-        everSent = Math.max(everSent, sent);
-        return count == 0 ? List.of() : count == 1 ? List.of(batch[0]) : List.of(batch);
+        return List.of(batch);
+    }
+
+    private Message unacknowledged(long number) {
+        Message message = ring[(int) number & ring.length - 1];
+        if (message == null) {
+            throw new IllegalStateException("message " + number + " is gone; " + acked + " is acknowledged");
+        }
+        return message;
     }
 
     // When to send again
