@@ -69,4 +69,13 @@ public record Request(
             long id, LockKey key, LockMode mode, int permits, int capacity, Duration ttl, boolean queue, Owner owner) {
         this(id, key, mode, permits, capacity, ttl, queue, owner, Duration.ZERO);
     }
+
+    /**
+     * {@return the same request with another ttl}
+     *
+     * @param other how long the authority is to keep the grant for a silent holder
+     */
+    public Request withTtl(Duration other) {
+        return new Request(id, key, mode, permits, capacity, other, queue, owner, holdAtLeast);
+    }
 }

@@ -20,6 +20,8 @@ import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -73,6 +75,8 @@ public final class RowBackend implements LockBackend {
 
     /** So many requests that were withdrawn are refused without asking the store. */
     private static final int WITHDRAWN = 4096;
+
+    private static final Logger LOG = System.getLogger(RowBackend.class.getName());
 
     private static final Known UNREAD = new Known(new Stored(Row.FREE, RowStore.IF_FREE, 0), 0);
 
@@ -145,18 +149,7 @@ public final class RowBackend implements LockBackend {
 
     private Request agreed(Request request) {
         Duration ttl = store.agreed(request.ttl());
-        return ttl.equals(request.ttl())
-                ? request
-                : new Request(
-                        request.id(),
-                        request.key(),
-                        request.mode(),
-                        request.permits(),
-                        request.capacity(),
-                        ttl,
-                        request.queue(),
-                        request.owner(),
-                        request.holdAtLeast());
+        return ttl.equals(request.ttl()) ? request : request.withTtl(ttl);
     }
 
     /** A request that its withdrawal has to find, whatever becomes of what was written for it. */
@@ -221,10 +214,13 @@ public final class RowBackend implements LockBackend {
             }
         }
         Exception failure = null;
+        int rest = byKey.size();
         for (List<Grant> group : byKey.values()) {
+            LockKey key = group.get(0).key();
+            // A row that hangs leaves most of the time to those after it.
+            Deadline share = --rest == 0 ? deadline : deadline.orSooner(Duration.ofNanos(deadline.nanos() / 4));
             try {
-                Done<List<Answer>> done =
-                        change(group.get(0).key(), null, deadline, (row, look) -> renewal(row, group));
+                Done<List<Answer>> done = change(key, null, share, (row, look) -> renewal(row, group));
                 for (int i = 0; i < group.size(); i++) {
                     answers.put(group.get(i), done.answer().get(i));
                 }
@@ -232,6 +228,11 @@ public final class RowBackend implements LockBackend {
                 throw e;
             } catch (Exception e) {
                 // What was renewed already is renewed, and the rows of other keys may well be reached.
+                Level level = e instanceof RuntimeException ? Level.WARNING : Level.DEBUG;
+                LOG.log(
+                        level,
+                        () -> "The renewal of " + key + " failed; its lease ends unless a later one succeeds",
+                        e);
                 failure = failure == null || failure instanceof NotExecutedException ? e : failure;
             }
         }

@@ -236,7 +236,7 @@ public class RowRules {
     }
 
     /**
-     * {@return who is told when {@link #expired} has made that of the row}
+     * {@return who is told when {@link #expired} has made that of the row, or the end of a grant took its upgrade along}
      *
      * @param before the row as it was
      * @param after the row as it is
@@ -344,9 +344,12 @@ public class RowRules {
             return ended(row, holder, Answer.NOT_HELD);
         }
         Entry kept = holder.kept(keptFor(holder.request()));
-        return keeps && now - kept.ends() < 0
-                ? new Step<>(row.with(holder, kept).withoutOrphan(), Answer.DONE, List.of(), List.of())
-                : ended(row, holder, Answer.DONE);
+        if (!keeps || now - kept.ends() >= 0) {
+            return ended(row, holder, Answer.DONE);
+        }
+        Row stays = row.with(holder, kept);
+        Row after = stays.withoutOrphan();
+        return new Step<>(after, Answer.DONE, List.of(), noticesOfExpiry(stays, after));
     }
 
     /** @param remembers whether an attempt of it may be under way, which must find that it was withdrawn */
@@ -392,8 +395,11 @@ public class RowRules {
             }
             if (holder.token() == token && holder.state() == Entry.State.HOLDING) {
                 Entry broken = holder.broken(reason);
-                Row after = row.with(holder, broken).withoutOrphan();
-                return new Step<>(after, true, List.of(), List.of(Notice.broken(broken)));
+                Row stays = row.with(holder, broken);
+                Row after = stays.withoutOrphan();
+                List<Notice> notices = new ArrayList<>(noticesOfExpiry(stays, after));
+                notices.add(Notice.broken(broken));
+                return new Step<>(after, true, List.of(), notices);
             }
         }
         return Step.nothing(row, false);

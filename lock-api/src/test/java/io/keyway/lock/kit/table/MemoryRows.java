@@ -7,12 +7,16 @@ import io.keyway.lock.Guarantee;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +36,9 @@ final class MemoryRows implements RowStore {
 
     boolean loseReply;
 
+    /** What the writes that were carried out said to others. */
+    final List<Notice> told = new ArrayList<>();
+
     /** The next write is still under way when its writer gives up; it arrives with {@link #arrive}. */
     boolean delay;
 
@@ -41,10 +48,21 @@ final class MemoryRows implements RowStore {
     @Nullable
     LockKey failing;
 
+    /** Whoever reads the row of that key waits in vain, until his time is over. */
+    @Nullable
+    LockKey hanging;
+
     @Override
-    public Stored read(LockKey key, Deadline deadline) throws IOException {
+    public Stored read(LockKey key, Deadline deadline) throws IOException, NotExecutedException {
         reads++;
         check(key);
+        deadline.check("the row of " + key + " was read");
+        if (key.equals(hanging)) {
+            while (deadline.nanos() > 0) {
+                LockSupport.parkNanos(deadline.nanos());
+            }
+            throw new IOException("no answer in time");
+        }
         return stored(key);
     }
 
@@ -52,6 +70,11 @@ final class MemoryRows implements RowStore {
         if (key.equals(failing)) {
             throw new IOException("no answer");
         }
+    }
+
+    /** Somebody writes what is no row. */
+    void spoil(LockKey key) {
+        rows.computeIfPresent(key, (same, kept) -> new Kept("a poem", kept.version() + 1, now));
     }
 
     private Stored stored(LockKey key) {
@@ -77,6 +100,7 @@ final class MemoryRows implements RowStore {
         if (!write.isFor(stands)) {
             return new Written(false, stands);
         }
+        told.addAll(write.notices());
         rows.put(write.key(), new Kept(write.row().text(), stands.version() + 1, now));
         if (loseReply) {
             loseReply = false;

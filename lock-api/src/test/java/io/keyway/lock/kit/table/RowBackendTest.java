@@ -17,6 +17,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Filter;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /** How many requests the verbs cost over rows, and what becomes of writes that were overtaken or not answered. */
@@ -180,17 +183,54 @@ class RowBackendTest {
 
     @Test
     void aRowThatFailsLeavesTheRenewalsOfOtherKeysAlone() throws Exception {
-        LockKey other = LockKey.lock("orders/8");
-        Request another =
-                new Request(++ids, other, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("somebody", Map.of()));
         Grant one = granted(first.attempt(exclusive(), LIMIT));
-        Grant two = granted(first.attempt(another, LIMIT));
+        Grant two = granted(first.attempt(another("orders/8"), LIMIT));
         store.failing = KEY;
         assertThatThrownBy(() -> first.renew(List.of(one, two), LIMIT)).isInstanceOf(IOException.class);
         assertThat(first.renew(List.of(one, two), LIMIT)).containsExactly(Answer.UNKNOWN, Answer.DONE);
         assertThatThrownBy(() -> first.renew(List.of(one), LIMIT)).isInstanceOf(IOException.class);
         store.failing = null;
         assertThat(first.renew(List.of(one, two), LIMIT)).containsExactly(Answer.DONE, Answer.DONE);
+    }
+
+    private Request another(String name) {
+        return new Request(
+                ++ids, LockKey.lock(name), LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("somebody", Map.of()));
+    }
+
+    @Test
+    void aRowThatHangsLeavesTimeForTheRenewalsOfOtherKeys() throws Exception {
+        Grant hangs = granted(first.attempt(exclusive(), LIMIT));
+        Grant one = granted(first.attempt(another("orders/8"), LIMIT));
+        Grant two = granted(first.attempt(another("orders/9"), LIMIT));
+        store.hanging = KEY;
+        store.failing = KEY;
+        assertThatThrownBy(() -> first.renew(List.of(hangs, one, two), LIMIT)).isInstanceOf(IOException.class);
+        store.failing = null;
+        assertThat(first.renew(List.of(hangs, one, two), Duration.ofMillis(900)))
+                .containsExactly(Answer.UNKNOWN, Answer.DONE, Answer.DONE);
+    }
+
+    @Test
+    void aRowThatIsNoneIsLoggedThoughItsRenewalIsOnlyUnknown() throws Exception {
+        Grant spoilt = granted(first.attempt(exclusive(), LIMIT));
+        Grant other = granted(first.attempt(another("orders/8"), LIMIT));
+        store.spoil(KEY);
+        List<String> lines = new CopyOnWriteArrayList<>();
+        Logger log = Logger.getLogger(RowBackend.class.getName());
+        Filter reader = record -> {
+            lines.add(record.getLevel() + " " + record.getMessage() + ": " + record.getThrown());
+            return false;
+        };
+        log.setFilter(reader);
+        try {
+            assertThatThrownBy(() -> first.renew(List.of(spoilt, other), LIMIT))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThat(first.renew(List.of(spoilt, other), LIMIT)).containsExactly(Answer.UNKNOWN, Answer.DONE);
+        } finally {
+            log.setFilter(null);
+        }
+        assertThat(lines).singleElement().asString().contains("WARNING", "orders/7", "a poem");
     }
 
     @Test
@@ -204,6 +244,43 @@ class RowBackendTest {
         first.withdraw(request, LIMIT);
         assertThat(store.arrive()).as("granted to nobody").isFalse();
         granted(second.attempt(exclusive(), LIMIT));
+    }
+
+    @Test
+    void aReaderBehindAnUpgradeIsToldThatItsTurnHasComeWhenTheUpgradingLeaseIsBroken() throws Exception {
+        Grant upgrading = upgradeBeforeAReader(Duration.ZERO);
+        assertThat(second.breakGrant(KEY, upgrading.token(), "a test", LIMIT)).isTrue();
+        theReaderIsToldAndGranted();
+    }
+
+    @Test
+    void aReaderBehindAnUpgradeIsToldThatItsTurnHasComeWhenOnlyThePlaceOfTheUpgradingLeaseIsKept() throws Exception {
+        Grant upgrading = upgradeBeforeAReader(TTL);
+        assertThat(first.keep(upgrading, LIMIT)).isEqualTo(Answer.DONE);
+        theReaderIsToldAndGranted();
+    }
+
+    private Request waitingReader = request(LockMode.SHARED, true);
+
+    /** Returns the grant of a reader that wants to write; another holds too, and a third waits behind the upgrade. */
+    private Grant upgradeBeforeAReader(Duration holdAtLeast) throws Exception {
+        Request reads =
+                new Request(++ids, KEY, LockMode.SHARED, 1, 1, TTL, true, new Owner("somebody", Map.of()), holdAtLeast);
+        Grant upgrading = granted(first.attempt(reads, LIMIT));
+        granted(second.attempt(request(LockMode.SHARED, true), LIMIT));
+        assertThat(first.convert(upgrading, exclusive(), LIMIT)).isInstanceOf(Attempt.Waiting.class);
+        waitingReader = request(LockMode.SHARED, true);
+        waits(second, waitingReader);
+        store.told.clear();
+        return upgrading;
+    }
+
+    private void theReaderIsToldAndGranted() throws Exception {
+        assertThat(store.told)
+                .filteredOn(Notice.Turn.class::isInstance)
+                .extracting(notice -> ((Notice.Turn) notice).request())
+                .containsExactly(waitingReader.id());
+        granted(second.attempt(waitingReader, LIMIT));
     }
 
     private static void sure(RowBackend backend, Request request) {
