@@ -104,7 +104,7 @@ public final class GrantClient implements Machine {
         } else if (message instanceof LockMessage.Place place) {
             waiters.placed(place, turn);
         } else if (message instanceof LockMessage.Recall recall) {
-            recall(from, recall.token(), turn);
+            recall(from, recall, turn);
         } else if (message instanceof LockMessage.Revoke revoke) {
             revoke(from, revoke, turn);
         } else if (message instanceof LockMessage.Reasserted reasserted) {
@@ -313,11 +313,12 @@ public final class GrantClient implements Machine {
         }
     }
 
-    private void recall(Peer from, long token, Turn turn) {
+    private void recall(Peer from, LockMessage.Recall recall, Turn turn) {
+        long token = recall.token();
         ClientGrant held = grants.get(token);
         boolean inUse = held == null ? ends.contains(token) : !held.frozen || held.reasserted;
-        if (!waiters.recalled(from, token, turn) && inUse) {
-            turn.send(from, new LockMessage.Denied(key, token));
+        if (!waiters.recalled(from, recall, turn) && inUse) {
+            waiters.deny(from, recall, turn);
         }
     }
 

@@ -242,15 +242,23 @@ class LocalWaiters {
     }
 
     /** Others want a pending grant; true if it is one. */
-    boolean recalled(Peer from, long token, Turn turn) {
+    boolean recalled(Peer from, LockMessage.Recall recall, Turn turn) {
+        long token = recall.token();
         for (Waiter waiter : pending) {
             if (waiter.token == token) {
                 waiter.wanted = true;
-                turn.send(from, new LockMessage.Denied(key, token));
+                deny(from, recall, turn);
                 return true;
             }
         }
         return false;
+    }
+
+    /** The lock is in use, which is said to whom it is of use. */
+    void deny(Peer from, LockMessage.Recall recall, Turn turn) {
+        if (recall.asks()) {
+            turn.send(from, new LockMessage.Denied(key, recall.token()));
+        }
     }
 
     /** A pending grant is over; true if it is one. */

@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * <i>frozen</i>: belief stays where it was until the new member has confirmed it.
  *
  * <p><b>Messages.</b> ACQUIRE, WITHDRAW and RELEASE go to the manager; GRANTED, NOT_GRANTED and PLACE come back. RECALL
- * is answered by ACCEPTED if the lock lies idle, else by DENIED, and from then on the grant is <i>wanted</i>: it goes
- * straight back at its release. REVOKE ends the grant; one that breaks it is answered by REVOKED, at once or, with a
+ * is answered by ACCEPTED if the lock lies idle. If not the grant is <i>wanted</i> from then on: it goes straight back at
+ * its release, and DENIED says so to whom that is of use. REVOKE ends the grant; one that breaks it is answered by REVOKED, at once or, with a
  * guard, when the user says that it has stopped. REASSERT claims a frozen grant, REASSERTED confirms it. QUERY is
  * answered by USE.
  *
@@ -121,7 +121,7 @@ public class LockClientHelper implements Machine {
         } else if (message instanceof LockMessage.Place place) {
             waiters.placed(place, turn);
         } else if (message instanceof LockMessage.Recall recall) {
-            recall(from, recall.token(), turn);
+            recall(from, recall, turn);
         } else if (message instanceof LockMessage.Revoke revoke) {
             revoke(from, revoke, turn);
         } else if (message instanceof LockMessage.Reasserted reasserted) {
@@ -407,16 +407,17 @@ public class LockClientHelper implements Machine {
         }
     }
 
-    private void recall(Peer from, long token, Turn turn) {
+    private void recall(Peer from, LockMessage.Recall recall, Turn turn) {
+        long token = recall.token();
         ClientGrant held = grant;
-        if (waiters.recalled(from, token, turn)) {
+        if (waiters.recalled(from, recall, turn)) {
             return;
         }
         if (held != null && held.frozen) {
             // In use, or it would have gone back; the echo that thaws it comes behind this message.
             if (held.reasserted && held.handle.token() == token) {
                 held.wanted = true;
-                turn.send(from, new LockMessage.Denied(key, token));
+                waiters.deny(from, recall, turn);
             }
         } else if (held != null && held.handle.token() == token) {
             held.wanted = true;
@@ -424,10 +425,10 @@ public class LockClientHelper implements Machine {
                 gone(held, turn);
                 turn.send(from, new LockMessage.Accepted(key, token, held.handle.used()));
             } else {
-                turn.send(from, new LockMessage.Denied(key, token));
+                waiters.deny(from, recall, turn);
             }
         } else if (ends != null && ends.contains(token)) {
-            turn.send(from, new LockMessage.Denied(key, token));
+            waiters.deny(from, recall, turn);
         }
     }
 
@@ -541,7 +542,7 @@ public class LockClientHelper implements Machine {
             if (first != null) {
                 waiters.request(first, turn);
             }
-            for (Waiter ask : waiters.asks()) {
+            for (Waiter ask = waiters.asks().first(); ask != null; ask = ask.after) {
                 waiters.request(ask, turn);
             }
         }

@@ -43,7 +43,7 @@ final class HeldGrant implements Admission.Claim {
     boolean wanted;
     /** A recall goes out when the holder is next heard. */
     boolean recallLater;
-    /** How many recalls were sent, and how many of them were denied. */
+    /** How many recalls are to be answered in any case, and how many of them were denied. */
     long recalls;
 
     long denials;

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Messages</b> of clients. ACQUIRE asks for the lock: GRANTED at once if it is free, else it is queued, or refused
  * with NOT_GRANTED; PLACE says once where it stands in the queue. WITHDRAW takes it out, or ends its grant. RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which
- * it may have cached, to give it back: ACCEPTED ends the grant, DENIED says that it is in use. REASSERT claims a grant
+ * it may have cached, to give it back: ACCEPTED ends the grant; DENIED, for who does not wait, says that it is in use. REASSERT claims a grant
  * after a restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
  * answered QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the
  * ANSWER. The sessions say when a grant expires, when a session is over, when it is heard again, and when the
@@ -198,11 +198,12 @@ public class LockManager implements Machine {
             }
             recalled = true;
             if (wait.request.noWait()) {
-                recall(grant, turn);
+                grant.recalls++;
+                recall(grant, true, turn);
                 wait.asked = grant.recalls;
             } else if (!grant.wanted) {
                 grant.wanted = true;
-                recall(grant, turn);
+                recall(grant, false, turn);
             }
         }
         if (wait.request.noWait()) {
@@ -478,7 +479,7 @@ public class LockManager implements Machine {
         for (HeldGrant grant : grants) {
             if (grant.recallLater && grant.peer.equals(peer)) {
                 grant.recallLater = false;
-                turn.send(peer, new LockMessage.Recall(key, grant.token));
+                turn.send(peer, new LockMessage.Recall(key, grant.token, grant.recalls > grant.denials));
             }
         }
         if (queue != null) {
@@ -494,15 +495,13 @@ public class LockManager implements Machine {
 
     // Recall: an exclusive grant may lie idle in its holder's cache
 
-    private void recall(HeldGrant grant, Turn turn) {
-        if (settings.recallAtRenewal()) {
-            grant.recalls++;
-            if (!grant.recallLater) {
-                grant.recallLater = true;
-                turn.member().listen(grant.peer, key);
-            }
-        } else if (turn.send(grant.peer, new LockMessage.Recall(key, grant.token)) != 0) {
-            grant.recalls++;
+    /** {@code asks}: somebody wants to know at once whether it is in use. */
+    private void recall(HeldGrant grant, boolean asks, Turn turn) {
+        if (!settings.recallAtRenewal()) {
+            turn.send(grant.peer, new LockMessage.Recall(key, grant.token, asks));
+        } else if (!grant.recallLater) {
+            grant.recallLater = true;
+            turn.member().listen(grant.peer, key);
         }
     }
 

@@ -130,7 +130,11 @@ public final class LockCodec implements BodyCodec {
                     (m, out) ->
                             participants(m.holders(), out.varint(m.request()).number(m.ahead())),
                     (k, e, in) -> new Place(k, in.varint(), integer(in), participants(in))),
-            row(12, Recall.class, (m, out) -> token(m, out), (k, e, in) -> new Recall(k, token(e, in))),
+            row(
+                    12,
+                    Recall.class,
+                    (m, out) -> token(m, out).flag(m.asks()),
+                    (k, e, in) -> new Recall(k, token(e, in), in.flag())),
             row(
                     13,
                     Revoke.class,

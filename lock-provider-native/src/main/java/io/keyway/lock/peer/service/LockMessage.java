@@ -81,7 +81,7 @@ public sealed interface LockMessage extends Message {
     /** RecallAccepted: the lock was cached and idle; ends the grant. Helper to manager. */
     record Accepted(Key key, long token, long used) implements LockMessage {}
 
-    /** RecallDenied: the lock is in use and goes straight back at its release. Helper to manager. */
+    /** RecallDenied: the lock is in use and goes straight back at its release. Answers who asked. Helper to manager. */
     record Denied(Key key, long token) implements LockMessage {}
 
     /**
@@ -131,8 +131,12 @@ public sealed interface LockMessage extends Message {
     /** The place of a waiter that asked for it, when it was queued. Manager to helper. */
     record Place(Key key, long request, int ahead, List<Participant> holders) implements LockMessage {}
 
-    /** RecallRequest: give the lock back if it is idle. Manager to helper. */
-    record Recall(Key key, long token) implements LockMessage {}
+    /**
+     * RecallRequest: others wait; give the lock back if it is idle, else at its release. Manager to helper.
+     *
+     * @param asks somebody does not wait: the helper is to answer Denied if the lock is in use
+     */
+    record Recall(Key key, long token, boolean asks) implements LockMessage {}
 
     /**
      * The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use).

@@ -42,6 +42,20 @@ class HandOverTest {
         assertThat(world.messages("Recall")).as("recalls").isZero();
     }
 
+    /** A holder learns once that it is wanted, and says nothing before it gives the lock back. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aHandOverBetweenLoneUsersOfTwoClientsCostsNoAnswerToARecall(boolean cache) {
+        ContendedWorld world = world(cache, 2, 1);
+        assertThat(world.had()).isGreaterThan(EVENTS / 8);
+        assertThat(world.messages("Denied")).isZero();
+        assertThat((double) world.toMember / world.had()).as("to the member").isLessThan(2.01);
+        assertThat((double) world.toClients / world.had()).as("to clients").isLessThan(3.01);
+        assertThat(world.messages("Recall"))
+                .as("recalls")
+                .isLessThanOrEqualTo(cache ? world.messages("Granted") + 1 : 0);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {2, 4, 16})
     void aHandOverWithinAClientIsOneFrameEachWayWithoutACacheAndNoneWithOne(int users) {

@@ -47,7 +47,7 @@ class LockCodecTest {
             new LockMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTICIPANT)),
             new LockMessage.Misdirected(KEY, 3),
             new LockMessage.Place(KEY, 3, 10_000, List.of(PARTICIPANT, PARTICIPANT)),
-            new LockMessage.Recall(KEY, TOKEN),
+            new LockMessage.Recall(KEY, TOKEN, true),
             new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.EXPIRED, ""),
             new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.BROKEN, "stuck since noon"),
             new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.DENIED, ""),
