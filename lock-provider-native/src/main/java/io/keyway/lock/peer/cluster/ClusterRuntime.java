@@ -8,9 +8,9 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.net.CellLoop;
-import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.net.ClientDialer;
+import io.keyway.lock.peer.net.ClientLoop;
 import io.keyway.lock.peer.net.HostNames;
-import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.SuspendAwareClock;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
@@ -27,9 +27,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client of a cluster over sockets: what runs its {@link Router}, with all its connections on one event thread.
+ * A client of a cluster over sockets: what runs its {@link Router}, with all its connections on one {@link ClientLoop}.
  * Nothing is opened before the first request; then the members are asked for at the addresses of the URL.
  *
  * <p>Belief stands on a clock that counts the time in which this machine slept, since the members did not sleep with
@@ -51,7 +52,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     private final SuspendAwareClock clock;
     private final BiConsumer<Notice, ClientCell> listener;
     private final Runnable whenClosed;
-    private final LoopThread io;
+    private final ClientLoop io;
     private final HostNames names;
     private final FrameCodec codec;
     private final Router<MemberConnection> router;
@@ -62,7 +63,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     private volatile boolean started;
     private volatile boolean closed;
 
-    // Of the event thread
+    // Of the loop's tasks
     private final Map<String, Integer> connected = new HashMap<>();
     /** Connections that found a member to which there is one already; they say goodbye. */
     private final Set<MemberConnection> spare = new HashSet<>();
@@ -84,7 +85,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         this.clock = new SuspendAwareClock(timers);
         this.listener = listener;
         this.whenClosed = whenClosed;
-        this.io = new LoopThread("keyway-" + client + "-io");
+        this.io = new ClientLoop("keyway-" + client + "-io", clock);
         this.names = new HostNames("keyway-" + client + "-names");
         this.codec = config.cells().frameCodec();
         this.router = new Router<>(config.addresses().size(), config.cells().routes(), this);
@@ -112,7 +113,8 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         lock.lock();
         try {
             if (!started && !closed) {
-                io.loop().execute(router::find);
+                io.start();
+                io.execute(router::find);
                 started = true;
             }
             return started;
@@ -128,7 +130,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     @Override
     public TimeSource time() {
-        return clock;
+        return io;
     }
 
     @Override
@@ -161,16 +163,15 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     @Override
     public void run(Runnable task) {
         try {
-            io.loop().execute(task);
+            io.execute(task);
         } catch (RejectedExecutionException e) {
             LOG.debug("{} has closed", client, e);
         }
     }
 
     @Override
-    @SuppressWarnings("FutureReturnValueIgnored") // a loop that has ended asks nobody
     public void after(long nanos, Runnable task) {
-        io.loop().schedule(task, nanos, TimeUnit.NANOSECONDS);
+        io.after(nanos, task);
     }
 
     @Override
@@ -233,26 +234,26 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         }
     }
 
-    // What the connections need and tell; on the event thread
+    // What the connections need and tell; in tasks of the loop
 
     CellLoop loop(Cell cell, MemberConnection connection) {
-        return new CellLoop(io.loop(), cell, connection, Long.MAX_VALUE, clock::nanoTime);
+        return new CellLoop(io, cell, connection, clock::nanoTime);
     }
 
     void dial(MemberConnection connection, long link, NodeId to) {
         CellLoop cell = connection.loop();
         NodeId address = NodeId.parse(config.elsewhere().reach(to.toString()));
-        Connector connector = connection.connector();
+        ClientDialer dialer = connection.dialer();
         names.find(
                 address.host(),
                 address.port(),
-                found -> connector.connect(link, found, why -> cell.refused(link, why)),
+                found -> dialer.connect(link, found, why -> cell.refused(link, why)),
                 why -> cell.refused(link, why));
     }
 
-    Connector connector(CellLoop cell, String server) {
-        return new Connector(
-                cell, codec, config.connectTimeout(), config.security().tls(), "the connection to " + server);
+    ClientDialer dialer(CellLoop cell, String server) {
+        return new ClientDialer(
+                io, cell, codec, config.connectTimeout(), config.security().tls(), "the connection to " + server);
     }
 
     void heard(MemberConnection connection, Notice notice) {
@@ -267,7 +268,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
             observed(connection.server(), session.connected());
         }
         if (session.closed() && spare.remove(connection)) {
-            io.loop().execute(() -> {
+            io.execute(() -> {
                 connection.loop().shut();
                 router.ended(connection);
             });
@@ -322,14 +323,15 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
             }
             all.forEach(connection -> connection.post(new Input.Closing()));
         });
-        long deadline = System.nanoTime() + config.closeTimeout().toNanos() / 4;
+        long deadline = io.nanoTime() + config.closeTimeout().toNanos() / 4;
         boolean interrupted = false;
         for (MemberConnection connection : all) {
             try {
-                boolean said = connection.goodbye().await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-                LOG.trace("{}: goodbye to {}: {}", client, connection.server(), said);
+                io.await(connection.goodbye(), deadline);
             } catch (InterruptedException e) {
                 interrupted = true;
+            } catch (ExecutionException | TimeoutException e) {
+                LOG.trace("{}: no goodbye from {}", client, connection.server(), e);
             }
         }
         names.close();

@@ -6,26 +6,26 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.net.CellLoop;
-import io.keyway.lock.peer.net.Connector;
+import io.keyway.lock.peer.net.ClientDialer;
 import io.keyway.lock.peer.session.ClientSession;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A cell of a client that talks to one cell of a member over a socket: it dials several addresses in turn, until one
- * answers. Its state is looked at on the event thread only.
+ * answers. Its state is looked at in tasks of the client's loop only.
  */
 final class MemberConnection implements Router.Connection, CellLoop.Surroundings {
     private static final Logger LOG = LoggerFactory.getLogger(MemberConnection.class);
 
     private final ClusterRuntime runtime;
     private final CellLoop loop;
-    private final Connector connector;
-    private final CountDownLatch goodbye = new CountDownLatch(1);
+    private final ClientDialer dialer;
+    private final CompletableFuture<Void> goodbye = new CompletableFuture<>();
     private volatile String server;
     private volatile @Nullable NodeId node;
     private List<NodeId> addresses;
@@ -45,15 +45,15 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
         this.node = node;
         this.addresses = addresses;
         this.loop = runtime.loop(cell, this);
-        this.connector = runtime.connector(loop, server);
+        this.dialer = runtime.dialer(loop, server);
     }
 
     CellLoop loop() {
         return loop;
     }
 
-    Connector connector() {
-        return connector;
+    ClientDialer dialer() {
+        return dialer;
     }
 
     @Override
@@ -106,12 +106,12 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
         connected = now;
         runtime.turned(this, session, changed);
         if (session.closed()) {
-            goodbye.countDown();
+            goodbye.complete(null);
         }
     }
 
-    /** Open until the session has said goodbye. */
-    CountDownLatch goodbye() {
+    /** Complete when the session has said goodbye. */
+    CompletableFuture<Void> goodbye() {
         return goodbye;
     }
 }

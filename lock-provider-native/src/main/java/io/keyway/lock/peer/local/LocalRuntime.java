@@ -16,25 +16,25 @@ import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.net.CellLoop;
-import io.keyway.lock.peer.net.Connector;
-import io.keyway.lock.peer.net.LoopThread;
+import io.keyway.lock.peer.net.ClientDialer;
+import io.keyway.lock.peer.net.ClientLoop;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
-import io.netty.channel.socket.nio.NioDomainSocketChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -56,9 +56,10 @@ import org.slf4j.LoggerFactory;
  *   told of a failure, since the cell waits longer after each. Else the cell hears who hosts and does not answer.
  * </ul>
  *
- * <p>The cell runs on an event loop, with the links. Looks at the byte and for the host happen on a second thread, and
- * never wait for anybody; becoming the host happens on a third, which lives only then. A byte that vanished, or whose
- * file did, ends the session and all its leases: the cell goes on under another byte ({@link Input.Reborn}).
+ * <p>The cell runs on a {@link ClientLoop}, with the links. Looks at the byte and for the host happen on a thread of
+ * their own, and never wait for anybody; becoming the host happens on another one, which lives only then. A byte that
+ * vanished, or whose file did, ends the session and all its leases: the cell goes on under another byte
+ * ({@link Input.Reborn}).
  */
 public final class LocalRuntime implements ClientRuntime {
     private static final Logger LOG = LoggerFactory.getLogger(LocalRuntime.class);
@@ -71,7 +72,7 @@ public final class LocalRuntime implements ClientRuntime {
     private final NativeOptions.Host host;
     private final long guard;
     private final long tokenFloor;
-    private final TimeSource time;
+    private final ClientLoop io;
     private final BiConsumer<Notice, ClientCell> listener;
     private final Duration closeTimeout;
     private final ConnectionWatch connection = new ConnectionWatch();
@@ -95,7 +96,7 @@ public final class LocalRuntime implements ClientRuntime {
         this.host = host;
         this.guard = guard;
         this.tokenFloor = tokenFloor;
-        this.time = time;
+        this.io = new ClientLoop("keyway-" + client + "-io", time);
         this.listener = listener;
         this.closeTimeout = closeTimeout;
         this.server = "local:" + config.directory().path();
@@ -142,7 +143,7 @@ public final class LocalRuntime implements ClientRuntime {
 
     @Override
     public TimeSource time() {
-        return time;
+        return io;
     }
 
     @Override
@@ -179,7 +180,6 @@ public final class LocalRuntime implements ClientRuntime {
     /** The cell, its threads and its byte, from the first request on. */
     private final class Running implements CellLoop.Surroundings {
         final CellLoop loop;
-        private final LoopThread io = new LoopThread("keyway-" + client + "-io");
         /** Looks at our byte and for the host; nothing that may take long. */
         private final ScheduledExecutorService worker =
                 Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "place"));
@@ -190,9 +190,9 @@ public final class LocalRuntime implements ClientRuntime {
         private final ThreadPoolExecutor elections = new ThreadPoolExecutor(
                 0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> daemon(task, "elect"));
 
-        private final Connector connector;
+        private final ClientDialer dialer;
         private final HostSecret secret = new HostSecret();
-        private final CountDownLatch saidGoodbye = new CountDownLatch(1);
+        private final CompletableFuture<Void> saidGoodbye = new CompletableFuture<>();
         private final LocalLaunch launch = new LocalLaunch();
         /** The link that waits for a host, since when. */
         private long awaited;
@@ -201,11 +201,13 @@ public final class LocalRuntime implements ClientRuntime {
 
         /** @param taken the byte that is taken */
         Running(long taken) {
+            io.start();
             LocalHosts.OF_THIS_JVM.join(config().directory().path());
             Cells cells = config().cells().proving(secret).giving(tokenFloor);
             Cell cell = cells.client(SessionTarget.ONLY_MEMBER, taken, guard);
-            this.loop = new CellLoop(io.loop(), cell, this, Long.MAX_VALUE);
-            this.connector = new Connector(loop, cells.frameCodec(), config().connectTimeout());
+            this.loop = new CellLoop(io, cell, this, System::nanoTime);
+            this.dialer = new ClientDialer(
+                    io, loop, cells.frameCodec(), config().connectTimeout(), Optional.empty(), "the connection to the host");
             watchLife();
         }
 
@@ -254,11 +256,7 @@ public final class LocalRuntime implements ClientRuntime {
         private void connect(long link, HostInfo info, Consumer<String> failed) {
             server = "local:" + config().directory().path() + " (host: process " + info.pid() + ")";
             secret.of(info);
-            connector.connect(
-                    link,
-                    info.socket().isPresent() ? NioDomainSocketChannel.class : NioSocketChannel.class,
-                    info.address(),
-                    failed);
+            dialer.connect(link, info.address(), failed);
         }
 
         /** Nobody answers where a host should be. */
@@ -348,7 +346,7 @@ public final class LocalRuntime implements ClientRuntime {
             connection.turned(session, server);
             opening.greeted(session.greeting(), System.nanoTime());
             if (session.closed()) {
-                saidGoodbye.countDown();
+                saidGoodbye.complete(null);
             }
         }
 
@@ -365,9 +363,11 @@ public final class LocalRuntime implements ClientRuntime {
             loop.post(new Input.Closing());
             boolean interrupted = false;
             try {
-                saidGoodbye.await(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+                io.await(saidGoodbye, io.nanoTime() + closeTimeout.toNanos() / 4);
             } catch (InterruptedException e) {
                 interrupted = true;
+            } catch (ExecutionException | TimeoutException e) {
+                LOG.trace("{}: no goodbye", client, e);
             }
             worker.shutdown();
             elections.shutdown();

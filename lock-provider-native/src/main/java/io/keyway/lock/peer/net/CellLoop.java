@@ -9,6 +9,7 @@ import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.spi.TimeSource;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.security.SecureRandom;
@@ -27,8 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one cell on one event loop: all sockets are read, then the clock, then due timers, then up to 64 frames, then
- * one flush for each peer. No lock and no other thread on that way; users come in through one queue.
+ * Runs one cell: all sockets are read, then the clock, then due timers, then up to 64 frames, then one flush for each
+ * peer. Users come in through one queue. A member's cell runs on the one thread of an event loop, a client's on
+ * whichever thread has something for it ({@link ClientLoop}); at any time on one.
  *
  * <p>While a member has deadlines it looks at the clock every 100 ms. One that was stopped, or starved, finds that it
  * looks late: it first moves the deadlines that it set for others by that time, and so reads what clients sent in the
@@ -45,7 +47,7 @@ public final class CellLoop implements Driver, CellHost {
     /** Nonces of a handshake must not be guessed. */
     private static final SecureRandom NONCES = new SecureRandom();
 
-    /** A link's sending half, on the loop's thread. */
+    /** A link's sending half. */
     interface Link {
         void send(Frame frame);
 
@@ -68,7 +70,7 @@ public final class CellLoop implements Driver, CellHost {
         default void linkGone(long link) {}
 
         /**
-         * A turn has failed. On the loop's thread.
+         * A turn has failed. In a task of the executor.
          *
          * @return what makes a client's cell drop its session; empty for a member's, which must stop: its cell runs no
          *     more
@@ -76,7 +78,22 @@ public final class CellLoop implements Driver, CellHost {
         Optional<Input> failed(Throwable why);
     }
 
-    private final EventLoop loop;
+    /** One thread of Netty's. */
+    private record OnEventLoop(EventLoop loop) implements CellExecutor {
+        @Override
+        public void execute(Runnable task) {
+            loop.execute(task);
+        }
+
+        @Override
+        public TimeSource.Scheduled after(long nanos, Runnable task) {
+            Future<?> due = loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
+            return () -> due.cancel(false);
+        }
+    }
+
+    private final CellExecutor executor;
+    private final Runnable turns = this::turns;
     private final Cell cell;
     private final LongSupplier clock;
     private final Surroundings surroundings;
@@ -92,7 +109,7 @@ public final class CellLoop implements Driver, CellHost {
     private final Map<Long, Link> links = new HashMap<>();
     private final ArrayDeque<Link> unflushed = new ArrayDeque<>();
     /** Null if none is set; one that is too early does nothing but to set the next. */
-    private @Nullable Future<?> alarm;
+    private TimeSource.@Nullable Scheduled alarm;
 
     private long alarmAt;
     private long lastLook;
@@ -108,8 +125,18 @@ public final class CellLoop implements Driver, CellHost {
     }
 
     public CellLoop(EventLoop loop, Cell cell, Surroundings surroundings, long tolerance, LongSupplier clock) {
+        this(new OnEventLoop(loop), cell, surroundings, tolerance, clock);
+    }
+
+    /** A client's cell. */
+    public CellLoop(ClientLoop loop, Cell cell, Surroundings surroundings, LongSupplier clock) {
+        this(loop, cell, surroundings, Long.MAX_VALUE, clock);
+    }
+
+    private CellLoop(
+            CellExecutor executor, Cell cell, Surroundings surroundings, long tolerance, LongSupplier clock) {
         this.clock = clock;
-        this.loop = loop;
+        this.executor = executor;
         this.cell = cell;
         this.surroundings = surroundings;
         this.tolerance = tolerance;
@@ -122,11 +149,15 @@ public final class CellLoop implements Driver, CellHost {
         wake();
     }
 
+    /** Where Netty's channels of this cell belong. */
     EventLoop loop() {
-        return loop;
+        if (executor instanceof OnEventLoop on) {
+            return on.loop();
+        }
+        throw new IllegalStateException("this cell runs without Netty");
     }
 
-    /** Tells the cell what it has to know before it hears anybody. On the loop's thread. */
+    /** Tells the cell what it has to know before it hears anybody. In a task of its executor. */
     public void begin(List<Input> inputs) {
         for (Input input : inputs) {
             cell.input(input, this);
@@ -136,14 +167,14 @@ public final class CellLoop implements Driver, CellHost {
         arm();
     }
 
-    /** On the loop's thread. */
+    /** In a task of its executor. */
     void opened(long number, Link link) {
         links.put(number, link);
         arrived.add(new Input.Opened(number));
         wake();
     }
 
-    /** On the loop's thread. The turn itself runs as a task, after all sockets were read. */
+    /** In a task of its executor. The turn itself is another one, after all sockets were read. */
     void arrived(long number, Frame frame) {
         arrived.add(new Input.Arrived(number, frame));
         wake();
@@ -154,7 +185,7 @@ public final class CellLoop implements Driver, CellHost {
         post(new Input.Closed(number, why));
     }
 
-    /** On the loop's thread. */
+    /** In a task of its executor. */
     void closed(long number, String why) {
         if (links.remove(number) != null) {
             surroundings.linkGone(number);
@@ -163,13 +194,13 @@ public final class CellLoop implements Driver, CellHost {
         wake();
     }
 
-    /** A link that was asked for cannot be opened before somebody changes a configuration. On the loop's thread. */
+    /** A link that was asked for cannot be opened before somebody changes a configuration. In a task of its executor. */
     void unfit(long number, String why) {
         arrived.add(new Input.Unfit(number, why));
         wake();
     }
 
-    /** Runs what is queued, then drops the links and whatever comes later. On the loop's thread. */
+    /** Runs what is queued, then drops the links and whatever comes later. In a task of its executor. */
     public void shut() {
         turns();
         end();
@@ -178,7 +209,7 @@ public final class CellLoop implements Driver, CellHost {
     private void end() {
         closed = true;
         if (alarm != null) {
-            alarm.cancel(false);
+            alarm.cancel();
         }
         for (Link link : links.values()) {
             link.hangUp();
@@ -189,9 +220,9 @@ public final class CellLoop implements Driver, CellHost {
     private void wake() {
         if (woken.compareAndSet(false, true)) {
             try {
-                loop.execute(this::turns);
+                executor.execute(turns);
             } catch (RejectedExecutionException e) {
-                woken.set(false); // the thread has ended, and with it the cell
+                woken.set(false); // what runs it has ended, and with it the cell
                 posted.clear();
             }
         }
@@ -273,15 +304,15 @@ public final class CellLoop implements Driver, CellHost {
             return;
         }
         long at = looking && lastLook + LOOK_EVERY - due < 0 ? lastLook + LOOK_EVERY : due;
-        Future<?> former = alarm;
+        TimeSource.Scheduled former = alarm;
         if (former != null) {
             if (alarmAt - at <= 0) {
                 return; // it comes in time, if only to find that nothing is due
             }
-            former.cancel(false);
+            former.cancel();
         }
         alarmAt = at;
-        alarm = loop.schedule(this::alarmed, Math.max(0, at - clock()), TimeUnit.NANOSECONDS);
+        alarm = executor.after(Math.max(0, at - clock()), this::alarmed);
     }
 
     private void alarmed() {

@@ -13,13 +13,12 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslHandler;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Opens connections for a cell that dials, on the cell's loop. */
+/** Opens connections for a member's cell that dials another member, on the cell's loop. */
 @SuppressWarnings("FutureReturnValueIgnored") // listeners hear of the end
 public final class Connector {
     private final CellLoop cell;
@@ -28,13 +27,8 @@ public final class Connector {
     private final @Nullable Tls tls;
     private final RateLimitedLog complaints;
 
-    /** To the host of this machine. */
-    public Connector(CellLoop cell, FrameCodec codec, Duration timeout) {
-        this(cell, codec, timeout, Optional.empty(), "the connection to the host");
-    }
-
     /**
-     * To whomever.
+     * A connector of that cell.
      *
      * @param timeout of a connection with its TLS handshake
      * @param about what is connected, for the log, such as "the connection to a:7400"
@@ -58,13 +52,8 @@ public final class Connector {
             failed.accept("the address of " + address.getHostString() + " is not known");
             return;
         }
-        connect(link, NioSocketChannel.class, address, failed);
-    }
-
-    /** The same, over that kind of channel; TLS is for TCP only. */
-    public void connect(long link, Class<? extends Channel> kind, SocketAddress address, Consumer<String> failed) {
         if (cell.loop().isShuttingDown()) {
-            // The client was closed while the address was looked up: nobody waits for an answer.
+            // It was closed while the address was looked up: nobody waits for an answer.
             return;
         }
         Once once = new Once(failed);
@@ -72,24 +61,23 @@ public final class Connector {
                 // The address is given; a resolver would also leave a thread of its own behind.
                 .disableResolver()
                 .group(cell.loop())
-                .channel(kind)
+                .channel(NioSocketChannel.class)
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.SO_KEEPALIVE, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, millis())
                 .handler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        if (tls != null && address instanceof InetSocketAddress to) {
-                            encrypt(channel.pipeline(), link, tls, to, once);
+                        if (tls != null) {
+                            encrypt(channel.pipeline(), link, tls, address, once);
                         }
                         channel.pipeline().addLast(FrameLink.atClient(cell, link, channel, codec, complaints));
                     }
                 });
-        if (address instanceof InetSocketAddress) {
-            bootstrap.option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true);
-        }
         ChannelFuture connecting = bootstrap.connect(address);
         connecting.addListener(done -> {
             if (!done.isSuccess()) {
-                once.accept("cannot connect to " + shown(address) + ": " + reason(done.cause()));
+                once.accept("cannot connect to " + ClientLink.shown(address) + ": " + reason(done.cause()));
             }
         });
     }
@@ -103,7 +91,7 @@ public final class Connector {
         handler.setHandshakeTimeoutMillis(millis());
         handler.setCloseNotifyFlushTimeoutMillis(MemberAcceptor.TLS_GOODBYE_MILLIS);
         pipeline.addLast(handler, TlsGate.atClient((channel, cause) -> {
-            String why = "cannot connect to " + shown(to) + ": "
+            String why = "cannot connect to " + ClientLink.shown(to) + ": "
                     + TlsTrouble.atClient(cause, to.getHostString(), with.trust());
             if (TlsTrouble.lasting(cause)) {
                 cell.unfit(link, why);
@@ -135,9 +123,5 @@ public final class Connector {
                 failed.accept(why);
             }
         }
-    }
-
-    private static String shown(SocketAddress address) {
-        return address instanceof InetSocketAddress to ? to.getHostString() + ":" + to.getPort() : address.toString();
     }
 }

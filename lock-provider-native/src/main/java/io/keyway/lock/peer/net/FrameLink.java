@@ -5,20 +5,16 @@ import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
-import io.keyway.lock.peer.session.SessionFrame.Proof;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.wire.FrameCodec;
-import io.keyway.lock.peer.wire.FrameReader;
 import io.keyway.lock.peer.wire.WireException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
-import java.nio.ByteBuffer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,13 +29,13 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     /** Of a client that does not read. */
     private static final int MOST_UNREAD_AT_MEMBER = 8 << 20;
     /** Of a member that does not read what its own client asks for: the session soon finds the link too silent. */
-    private static final int MOST_UNREAD_AT_CLIENT = 64 << 20;
+    static final int MOST_UNREAD_AT_CLIENT = 64 << 20;
 
     private final CellLoop cell;
     private final long number;
     private final Channel channel;
     private final FrameCodec codec;
-    private final FrameReader reader;
+    private final FrameInput input;
     private final RateLimitedLog complaints;
     private final boolean member;
     /** Whether the other side has to prove that it knows a secret. */
@@ -50,13 +46,6 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     private boolean settled;
     /** This member has proved itself; the other side has not yet. */
     private boolean challenged;
-    /** What came before the first frame. */
-    private FirstBytes first = FirstBytes.FRAME;
-
-    private boolean anyFrame;
-    /** The beginning of a frame whose end has not come; null if there is none. */
-    private @Nullable ByteBuffer partial;
-
     private String whyClosed = "the other side closed the connection";
 
     private FrameLink(
@@ -76,7 +65,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
         this.number = number;
         this.channel = channel;
         this.codec = codec;
-        this.reader = new FrameReader(codec);
+        this.input = new FrameInput(cell, number, codec, member);
     }
 
     static FrameLink atMember(
@@ -108,7 +97,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
 
     /** On the cell's loop: the link is up, and this came over it. */
     void begin(SessionFrame hello) {
-        anyFrame = true;
+        input.begun();
         cell.opened(number, this);
         cell.arrived(number, hello);
     }
@@ -122,11 +111,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     public void channelRead(ChannelHandlerContext context, Object read) {
         ByteBuf bytes = (ByteBuf) read;
         try {
-            ByteBuffer in = joined(bytes.nioBuffer());
-            if (!anyFrame) {
-                first = FirstBytes.of(in);
-            }
-            frames(in);
+            input.take(bytes.nioBuffer());
         } catch (WireException e) {
             if (e.version() != 0 && member && !settled) {
                 send(new Refuse(
@@ -136,48 +121,15 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
                         Integer.toString(e.version())));
                 channel.flush();
             }
-            if (first == FirstBytes.TLS_ALERT && !member) {
-                cell.unfit(number, strange());
-            }
-            complain(first == FirstBytes.FRAME ? "bytes that no peer sends: " + e.getMessage() : strange());
+            complain(input.complaint(e));
         } finally {
             bytes.release();
         }
     }
 
-    private String strange() {
-        return first == FirstBytes.TLS_ALERT && !member
-                ? "the member speaks TLS and this end does not: add tls=true, or what else the members' administrator "
-                        + "says"
-                : (member ? "" : "no member answers there: ") + first.words();
-    }
-
-    private ByteBuffer joined(ByteBuffer fresh) {
-        ByteBuffer before = partial;
-        if (before == null) {
-            return fresh;
-        }
-        partial = null;
-        return ByteBuffer.allocate(before.remaining() + fresh.remaining())
-                .put(before)
-                .put(fresh)
-                .flip();
-    }
-
-    private void frames(ByteBuffer in) throws WireException {
-        for (SessionFrame frame = reader.next(in); frame != null; frame = reader.next(in)) {
-            anyFrame = true;
-            first = FirstBytes.FRAME;
-            cell.arrived(number, frame);
-        }
-        if (in.hasRemaining()) {
-            partial = ByteBuffer.allocate(in.remaining()).put(in).flip();
-        }
-    }
-
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        partial = null;
+        input.end();
         if (challenged && secret && !settled) {
             complaints.say(
                     channel,
@@ -214,11 +166,9 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
 
     @Override
     public void send(Frame frame) {
+        input.sends(frame);
         if (frame instanceof Welcome) {
             settle();
-            reader.open();
-        } else if (frame instanceof Proof) {
-            reader.trust();
         } else if (frame instanceof Challenge) {
             challenged = true;
         } else if (frame instanceof Refuse refuse) {

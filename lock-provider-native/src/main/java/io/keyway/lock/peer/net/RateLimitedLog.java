@@ -46,16 +46,25 @@ final class RateLimitedLog {
      * @param what went wrong; what a peer sent of it is shown without control characters and not at length
      */
     void say(Channel channel, String what) {
+        say(from(channel), what);
+    }
+
+    /** As above, of what is named already. */
+    void say(String what) {
+        say("", what);
+    }
+
+    private void say(String from, String what) {
         long now = clock.getAsLong();
         long due = next.get();
         if (now - due < 0 || !next.compareAndSet(due, now + PERIOD_NANOS)) {
             leftOut.incrementAndGet();
-            LOG.debug("{}{} was closed: {}", about, from(channel), shown(what));
+            LOG.debug("{}{} was closed: {}", about, from, shown(what));
             return;
         }
         long others = leftOut.getAndSet(0);
         String more = others == 0 ? "" : " (and " + others + " more since the last line of this kind)";
-        log.accept(about + from(channel) + " was closed: " + shown(what) + more);
+        log.accept(about + from + " was closed: " + shown(what) + more);
     }
 
     private static String from(Channel channel) {

@@ -29,18 +29,25 @@ class FailingClientTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final class Client implements CellLoop.Surroundings, AutoCloseable {
-        private final LoopThread thread = new LoopThread("failing");
+        private final ClientLoop thread = new ClientLoop("failing", new SuspendAwareClock(System::nanoTime, () -> 0));
         private final List<Notice> notices = new CopyOnWriteArrayList<>();
         private final List<Throwable> failures = new CopyOnWriteArrayList<>();
         private final TcpMember member;
         private final CellLoop loop;
-        private final Connector connector;
+        private final ClientDialer dialer;
         private volatile boolean poisoned;
 
         Client(TcpMember member) {
             this.member = member;
-            this.loop = new CellLoop(thread.loop(), member.cells.client(), this, Long.MAX_VALUE);
-            this.connector = new Connector(loop, new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM)), PATIENCE);
+            thread.start();
+            this.loop = new CellLoop(thread, member.cells.client(), this, System::nanoTime);
+            this.dialer = new ClientDialer(
+                    thread,
+                    loop,
+                    new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM)),
+                    PATIENCE,
+                    Optional.empty(),
+                    "the connection to m");
         }
 
         void acquire(long request, String name) {
@@ -67,11 +74,7 @@ class FailingClientTest {
 
         @Override
         public void dial(long link) {
-            connector.connect(
-                    link,
-                    io.netty.channel.socket.nio.NioSocketChannel.class,
-                    member.address(),
-                    why -> loop.refused(link, why));
+            dialer.connect(link, member.address(), why -> loop.refused(link, why));
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
@@ -28,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -90,11 +92,16 @@ class TlsTest {
         return member(security(null, own, false));
     }
 
-    /** Why a client of ours does not come through; "open" if it does. */
+    /** Why a client of ours does not come through, or another member; "open" if they do. */
     private static String dial(Security security, InetSocketAddress address) throws Exception {
-        try (Dialling dialling = new Dialling(security, Duration.ofSeconds(30))) {
-            return dialling.outcome(address);
+        String client;
+        try (Dialling dialling = new Client(security, Duration.ofSeconds(30))) {
+            client = dialling.outcome(address);
         }
+        try (Dialling dialling = new OtherMember(security, Duration.ofSeconds(30))) {
+            assertThat(dialling.outcome(address)).isEqualTo(client);
+        }
+        return client;
     }
 
     private InetSocketAddress at(String host) throws IOException {
@@ -232,32 +239,38 @@ class TlsTest {
 
     @Test
     void silenceDuringTheHandshakeHasATimeLimit() throws Exception {
+        Security trusting = security(authority.authority(), null, false);
         try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
-                Dialling dialling = new Dialling(security(authority.authority(), null, false), Duration.ofSeconds(1))) {
-            assertThat(dialling.outcome((InetSocketAddress) silent.getLocalSocketAddress()))
-                    .contains("the TLS handshake was not over in time");
-            try (Socket accepted = silent.accept()) {
-                assertThat(accepted.getInputStream().read()).as("its hello").isEqualTo(0x16);
+                Dialling client = new Client(trusting, Duration.ofSeconds(1));
+                Dialling member = new OtherMember(trusting, Duration.ofSeconds(1))) {
+            for (Dialling each : new Dialling[] {client, member}) {
+                assertThat(each.outcome((InetSocketAddress) silent.getLocalSocketAddress()))
+                        .contains("the TLS handshake was not over in time");
+                try (Socket accepted = silent.accept()) {
+                    assertThat(accepted.getInputStream().read())
+                            .as("its hello")
+                            .isEqualTo(0x16);
+                }
             }
         }
     }
 
-    /** The loop of a client's cell, which dials what it is told to and keeps what it hears. */
-    private static final class Dialling implements CellLoop.Surroundings, AutoCloseable {
+    /** A cell that dials what it is told to and keeps what it hears. */
+    private abstract static class Dialling implements CellLoop.Surroundings, AutoCloseable {
         private final BlockingQueue<String> outcomes = new ArrayBlockingQueue<>(100);
-        private final LoopThread thread = new LoopThread("dialling");
-        private final Connector connector;
-        private final CellLoop loop;
 
-        Dialling(Security security, Duration timeout) {
-            loop = new CellLoop(
-                    thread.loop(), new Listening(TcpMember.hello(security), outcomes).cell(), this, Long.MAX_VALUE);
-            FrameCodec codec = new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM));
-            connector = new Connector(loop, codec, timeout, security.tls(), "the connection to m");
+        Cell cell(Security security) {
+            return new Listening(TcpMember.hello(security), outcomes).cell();
         }
 
+        static FrameCodec codec() {
+            return new FrameCodec(new LockCodec(LeaseKeys.ALGORITHM));
+        }
+
+        abstract void connect(InetSocketAddress address, Consumer<String> failed);
+
         String outcome(InetSocketAddress address) throws InterruptedException {
-            connector.connect(1, address, outcomes::add);
+            connect(address, outcomes::add);
             String outcome = outcomes.poll(50, TimeUnit.SECONDS);
             return outcome == null ? "nothing" : outcome;
         }
@@ -269,7 +282,7 @@ class TlsTest {
 
         @Override
         public void persist(DurableRecord record, long ticket) {
-            throw new AssertionError("clients keep nothing");
+            throw new AssertionError("who dials keeps nothing");
         }
 
         @Override
@@ -280,6 +293,49 @@ class TlsTest {
         @Override
         public void heard(Notice notice) {
             // Nobody asks.
+        }
+
+        @Override
+        public abstract void close();
+    }
+
+    private static final class Client extends Dialling {
+        private final ClientLoop thread =
+                new ClientLoop("dialling", new SuspendAwareClock(System::nanoTime, () -> 0));
+        private final CellLoop loop;
+        private final ClientDialer dialer;
+
+        Client(Security security, Duration patience) {
+            thread.start();
+            loop = new CellLoop(thread, cell(security), this, System::nanoTime);
+            dialer = new ClientDialer(thread, loop, codec(), patience, security.tls(), "the connection to m");
+        }
+
+        @Override
+        void connect(InetSocketAddress address, Consumer<String> failed) {
+            dialer.connect(1, address, failed);
+        }
+
+        @Override
+        public void close() {
+            thread.run(loop::shut);
+            thread.close();
+        }
+    }
+
+    private static final class OtherMember extends Dialling {
+        private final LoopThread thread = new LoopThread("dialling");
+        private final CellLoop loop;
+        private final Connector connector;
+
+        OtherMember(Security security, Duration patience) {
+            loop = new CellLoop(thread.loop(), cell(security), this, Long.MAX_VALUE);
+            connector = new Connector(loop, codec(), patience, security.tls(), "the connection to m");
+        }
+
+        @Override
+        void connect(InetSocketAddress address, Consumer<String> failed) {
+            connector.connect(1, address, failed);
         }
 
         @Override
