@@ -207,7 +207,12 @@ public final class LocalRuntime implements ClientRuntime {
             Cell cell = cells.client(SessionTarget.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io, cell, this, System::nanoTime);
             this.dialer = new ClientDialer(
-                    io, loop, cells.frameCodec(), config().connectTimeout(), Optional.empty(), "the connection to the host");
+                    io,
+                    loop,
+                    cells.frameCodec(),
+                    config().connectTimeout(),
+                    Optional.empty(),
+                    "the connection to the host");
             watchLife();
         }
 

@@ -133,8 +133,7 @@ public final class CellLoop implements Driver, CellHost {
         this(loop, cell, surroundings, Long.MAX_VALUE, clock);
     }
 
-    private CellLoop(
-            CellExecutor executor, Cell cell, Surroundings surroundings, long tolerance, LongSupplier clock) {
+    private CellLoop(CellExecutor executor, Cell cell, Surroundings surroundings, long tolerance, LongSupplier clock) {
         this.clock = clock;
         this.executor = executor;
         this.cell = cell;

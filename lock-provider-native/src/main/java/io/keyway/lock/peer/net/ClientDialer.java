@@ -27,7 +27,8 @@ public final class ClientDialer {
      * @param patience for a connection, and for TLS on it
      * @param about what is connected, for the log, such as "the connection to a:7400"
      */
-    public ClientDialer(ClientLoop loop, CellLoop cell, FrameCodec codec, Duration patience, Optional<Tls> tls, String about) {
+    public ClientDialer(
+            ClientLoop loop, CellLoop cell, FrameCodec codec, Duration patience, Optional<Tls> tls, String about) {
         this.loop = loop;
         this.cell = cell;
         this.codec = codec;

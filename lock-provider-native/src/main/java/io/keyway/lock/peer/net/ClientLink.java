@@ -114,7 +114,8 @@ final class ClientLink implements CellLoop.Link {
                 channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
                 channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
             }
-            new ClientLink(loop, cell, number, address, patience, security, codec, complaints, failed, channel).connect();
+            new ClientLink(loop, cell, number, address, patience, security, codec, complaints, failed, channel)
+                    .connect();
         } catch (IOException | RuntimeException e) {
             if (channel != null) {
                 close(channel);

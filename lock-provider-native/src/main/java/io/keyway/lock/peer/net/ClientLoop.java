@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -297,7 +298,8 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
 
     /** Returns before that only if this loop has ended. */
     private void waitReading(Waiting waiting, CompletableFuture<?> outcome, long until) throws InterruptedException {
-        outcome.whenComplete(waiting);
+        CompletionStage<?> stage = outcome;
+        stage.whenComplete(waiting);
         role.enter(waiting);
         try {
             long now = now();

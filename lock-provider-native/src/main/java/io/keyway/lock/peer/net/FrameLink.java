@@ -46,6 +46,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     private boolean settled;
     /** This member has proved itself; the other side has not yet. */
     private boolean challenged;
+
     private String whyClosed = "the other side closed the connection";
 
     private FrameLink(

@@ -247,9 +247,7 @@ class TlsTest {
                 assertThat(each.outcome((InetSocketAddress) silent.getLocalSocketAddress()))
                         .contains("the TLS handshake was not over in time");
                 try (Socket accepted = silent.accept()) {
-                    assertThat(accepted.getInputStream().read())
-                            .as("its hello")
-                            .isEqualTo(0x16);
+                    assertThat(accepted.getInputStream().read()).as("its hello").isEqualTo(0x16);
                 }
             }
         }
@@ -300,8 +298,7 @@ class TlsTest {
     }
 
     private static final class Client extends Dialling {
-        private final ClientLoop thread =
-                new ClientLoop("dialling", new SuspendAwareClock(System::nanoTime, () -> 0));
+        private final ClientLoop thread = new ClientLoop("dialling", new SuspendAwareClock(System::nanoTime, () -> 0));
         private final CellLoop loop;
         private final ClientDialer dialer;
 
