@@ -3,6 +3,7 @@ package io.keyway.lock.peer.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
@@ -172,8 +173,11 @@ class KeptLocksTest {
                 assertThat(lease.isHeld()).isTrue();
                 lease.release();
                 assertThat(next.lock("job").tryAcquire()).isEmpty();
-                assertThat(status(next, "job").orElseThrow().holders())
-                        .allMatch(holder -> holder.kept().isPresent());
+                // The recall that the refusal before the release caused may have come after it.
+                await().atMost(PATIENCE)
+                        .untilAsserted(() -> assertThat(
+                                        status(next, "job").orElseThrow().holders())
+                                .allMatch(holder -> holder.kept().isPresent()));
             }
         }
     }

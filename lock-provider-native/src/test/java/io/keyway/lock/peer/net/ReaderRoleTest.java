@@ -7,6 +7,7 @@ import io.keyway.lock.peer.net.ReaderRole.Waiting;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -122,7 +123,8 @@ class ReaderRoleTest {
     void newsEndsTheSelectOfWhoReadsAndNobodyElses() throws InterruptedException {
         CompletableFuture<String> outcome = new CompletableFuture<>();
         Waiting reader = waiting(outcome, true);
-        outcome.whenComplete(reader);
+        CompletionStage<String> stage = outcome;
+        stage.whenComplete(reader);
         reader.at = Waiting.SELECTING;
         Thread other = new Thread(() -> outcome.complete("news"));
         other.start();
