@@ -35,6 +35,8 @@ import picocli.CommandLine.TypeConversionException;
                         + " partitioned among the members, not replicated: while one is down, its names wait for its "
                         + "restart.")
 final class MemberCommand implements Callable<Integer> {
+    private static final String STANDARD = "lease";
+
     private final Console console;
 
     @Option(
@@ -116,6 +118,16 @@ final class MemberCommand implements Callable<Integer> {
     private long tokenFloor;
 
     @Option(
+            names = "--algorithm",
+            paramLabel = "NAME",
+            defaultValue = STANDARD,
+            description =
+                    "What the members run, the protocol of the clients' URL (lock:native:NAME://): lease, or lamport, in"
+                            + " whose clusters every member must answer. All members say the same. Default:"
+                            + " ${DEFAULT-VALUE}.")
+    private String algorithm = STANDARD;
+
+    @Option(
             names = "--secret-file",
             paramLabel = "FILE",
             description = "The secret that all members and clients share. Default: the variable KEYWAY_SECRET.")
@@ -169,7 +181,7 @@ final class MemberCommand implements Callable<Integer> {
     private ClusterMember start(Runnable ended) {
         MemberConfig config = config();
         try {
-            return ClusterMember.start(config, ended);
+            return ClusterMember.start(config, algorithm, ended);
         } catch (IOException e) {
             throw new CommandException(ExitCode.UNAVAILABLE, Failures.message(e), e);
         }

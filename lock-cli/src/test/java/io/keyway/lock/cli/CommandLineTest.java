@@ -93,6 +93,7 @@ class CommandLineTest {
                 "64 | member --listen 0.0.0.0:7400 --node a:1 --members a:1 | --secret-file",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --shards 65 | 65 shards: 1 to 64.",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --token-floor -1 | option tokenFloor",
+                "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --algorithm paxos | lease and lamport",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --max-ttl 1ms | 100ms to 24h",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --tls-cert x | --tls-key",
                 "64 | break n                      | Missing required option: '--reason=TEXT'",

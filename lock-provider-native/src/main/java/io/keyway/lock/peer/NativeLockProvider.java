@@ -103,7 +103,9 @@ public final class NativeLockProvider implements LockProvider {
         return switch (url.protocol().orElse("")) {
             case "mem" -> mem(request, algorithm, listener, maxTtl);
             case "local" -> LocalMode.open(request, algorithm, listener);
-            default -> HostedMembers.open(request, closed -> ClusterMode.open(request, algorithm, listener, closed));
+            default ->
+                HostedMembers.open(
+                        request, algorithm, closed -> ClusterMode.open(request, algorithm, listener, closed));
         };
     }
 

@@ -66,6 +66,20 @@ public final class ClusterMember extends Member {
         return start(config, Algorithms.standard(), ended);
     }
 
+    /**
+     * The same, with the algorithm of that name.
+     *
+     * @throws IllegalArgumentException also if there is none
+     */
+    public static ClusterMember start(MemberConfig config, String algorithm, Runnable ended) throws IOException {
+        return start(
+                config,
+                Algorithms.named(algorithm)
+                        .orElseThrow(() -> new IllegalArgumentException(
+                                "no algorithm '" + algorithm + "'; there are " + Algorithms.names())),
+                ended);
+    }
+
     /** The same, with that algorithm. */
     public static ClusterMember start(MemberConfig config, Algorithm algorithm, Runnable ended) throws IOException {
         Cells cells = new Cells(

@@ -15,6 +15,7 @@ import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.spi.OpenRequest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /** Opens {@code lock:native://a:7400,b:7400,c:7400/cluster}. */
@@ -36,7 +37,7 @@ public final class ClusterMode {
             OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> listener, Runnable whenClosed) {
         LockUrl url = request.url();
         Security security = Security.of(request);
-        List<NodeId> addresses = addresses(url);
+        List<NodeId> addresses = asked(request, algorithm);
         security.checkDialling(addresses.stream().map(NodeId::host).toList());
         String cluster = cluster(url);
         Cells cells = new Cells(cluster, request.get(NativeOptions.MAX_TTL), algorithm, security.authenticator());
@@ -49,6 +50,14 @@ public final class ClusterMode {
                 request.get(CommonOptions.CONNECT_TIMEOUT),
                 request.get(CommonOptions.CLOSE_TIMEOUT));
         return new ClusterRuntime(request.clientName(), config, request.time(), listener, whenClosed);
+    }
+
+    /** A client of a member in its own process asks that one, where each will do. */
+    private static List<NodeId> asked(OpenRequest request, Algorithm algorithm) {
+        Optional<String> hosted = request.find(NativeOptions.MEMBER);
+        return hosted.isPresent() && algorithm.servedByAnyMember()
+                ? List.of(NodeId.parse(hosted.get()))
+                : addresses(request.url());
     }
 
     private static AddressMap dialled(OpenRequest request) {

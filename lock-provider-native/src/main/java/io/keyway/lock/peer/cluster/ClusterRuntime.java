@@ -88,7 +88,11 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         this.io = new ClientLoop("keyway-" + client + "-io", clock);
         this.names = new HostNames("keyway-" + client + "-names");
         this.codec = config.cells().frameCodec();
-        this.router = new Router<>(config.addresses().size(), config.cells().routes(), this);
+        this.router = new Router<>(
+                config.addresses().size(),
+                config.cells().routes(),
+                config.cells().algorithm().servedByAnyMember(),
+                this);
     }
 
     @Override

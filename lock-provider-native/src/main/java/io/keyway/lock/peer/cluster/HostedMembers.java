@@ -9,6 +9,7 @@ import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.spi.OpenRequest;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -31,6 +32,7 @@ public final class HostedMembers {
     /** What has to be equal for two clients to share a member. */
     private record Terms(
             NodeId node,
+            String algorithm,
             MemberList members,
             String cluster,
             Path data,
@@ -62,11 +64,13 @@ public final class HostedMembers {
      * Opens a client, and before it the member that its URL tells this process to host, if any. Blocks for that
      * member's disk.
      *
+     * @param algorithm of the cluster
      * @param client opens it; is given what to run once when it has closed
      * @throws InvalidLockUrlException if the member cannot be as the URL says, with what to do
      * @throws LockUnavailableException if its directory or port cannot be used
      */
-    public static ClientRuntime open(OpenRequest request, Function<Runnable, ClientRuntime> client) {
+    public static ClientRuntime open(
+            OpenRequest request, Algorithm algorithm, Function<Runnable, ClientRuntime> client) {
         Optional<String> member = request.find(NativeOptions.MEMBER);
         if (member.isEmpty()) {
             if (request.find(NativeOptions.DATA).isPresent()) {
@@ -85,7 +89,8 @@ public final class HostedMembers {
         LockUrl url = request.url();
         Entry entry;
         try {
-            entry = OF_THIS_JVM.join(options(request, NodeId.parse(member.get())), Security.of(request));
+            entry = OF_THIS_JVM.join(
+                    options(request, algorithm, NodeId.parse(member.get())), algorithm, Security.of(request));
         } catch (IllegalArgumentException e) {
             throw new InvalidLockUrlException("In " + url + ": " + e.getMessage(), e);
         } catch (IOException e) {
@@ -100,7 +105,7 @@ public final class HostedMembers {
         }
     }
 
-    private static Terms options(OpenRequest request, NodeId node) {
+    private static Terms options(OpenRequest request, Algorithm algorithm, NodeId node) {
         Path data;
         try {
             data = request.find(NativeOptions.DATA)
@@ -111,6 +116,7 @@ public final class HostedMembers {
         }
         return new Terms(
                 node,
+                algorithm.name(),
                 new MemberList(ClusterMode.addresses(request.url())),
                 ClusterMode.cluster(request.url()),
                 data.toAbsolutePath().normalize(),
@@ -120,13 +126,13 @@ public final class HostedMembers {
                 request.find(CommonOptions.TOKEN_FLOOR).orElse(0L));
     }
 
-    private Entry join(Terms options, Security security) throws IOException {
+    private Entry join(Terms options, Algorithm algorithm, Security security) throws IOException {
         lock.lock();
         try {
             Entry entry = entries.get(options.data());
             if (entry == null) {
                 Entry made = new Entry(options);
-                made.member = ClusterMember.start(config(options, security), () -> forget(made));
+                made.member = ClusterMember.start(config(options, security), algorithm, () -> forget(made));
                 entries.put(options.data(), made);
                 entry = made;
             } else if (!entry.options.equals(options)) {

@@ -125,21 +125,21 @@ public final class Router<C extends Router.Connection> {
     /** The latest list, and the connections by the numbers of {@link MemberList#cell}, as far as they were needed. */
     private static final class Latest<C> {
         final Routes routes;
-        final MemberList members;
-        final int shards;
         final AtomicReferenceArray<@Nullable C> connections;
 
         Latest(Routes routes) {
             this.routes = routes;
-            this.members = routes.members();
-            this.shards = routes.shards();
-            this.connections = new AtomicReferenceArray<>(members.members().size() * shards);
+            this.connections =
+                    new AtomicReferenceArray<>(routes.members().members().size() * routes.shards());
         }
     }
 
     private final World<C> world;
     private final Function<Key, String> route;
     private final int addresses;
+    /** All goes to the member that was found first, for as long as that is one. */
+    private final boolean staysWithOne;
+
     private final Map<ShardId, C> connections = new ConcurrentHashMap<>();
     private final Map<C, Said> said = new ConcurrentHashMap<>();
     private volatile @Nullable Latest<C> latest;
@@ -169,7 +169,13 @@ public final class Router<C extends Router.Connection> {
      * @param route what decides where a request for that machine goes; asked by any thread
      */
     public Router(int addresses, Function<Key, String> route, World<C> world) {
+        this(addresses, route, false, world);
+    }
+
+    /** @param staysWithOne all requests go to one member, whatever their routes: the first that was found */
+    Router(int addresses, Function<Key, String> route, boolean staysWithOne, World<C> world) {
         this.addresses = addresses;
+        this.staysWithOne = staysWithOne;
         this.route = route;
         this.world = world;
         this.unrouted = new UnroutedRequests(notice -> world.tell(null, notice));
@@ -186,7 +192,7 @@ public final class Router<C extends Router.Connection> {
     }
 
     private void lead(Input.Command command, Latest<C> by) {
-        int cell = by.members.cell(route.apply(command.key()), by.shards);
+        int cell = by.routes.cell(route.apply(command.key()));
         C connection = by.connections.get(cell);
         if (connection == null) {
             connection = connection(by.routes.all().get(cell));
@@ -274,7 +280,13 @@ public final class Router<C extends Router.Connection> {
                 world.spare(connection);
             }
         }
-        learn(told);
+        learn(staysWithOne ? told.by(attached(NodeId.parse(welcome.node()), told.members())) : told);
+    }
+
+    private NodeId attached(NodeId answering, MemberList members) {
+        Latest<C> known = latest;
+        NodeId former = known == null ? null : known.routes.only();
+        return former == null || !members.members().contains(former) ? answering : former;
     }
 
     private void learn(Routes told) {
@@ -398,7 +410,9 @@ public final class Router<C extends Router.Connection> {
     private void corrected(C connection) {
         WelcomeInfo welcome = said(connection).welcome;
         Latest<C> known = latest;
-        if (welcome != null && known != null && known.members.members().contains(NodeId.parse(welcome.node()))) {
+        if (welcome != null
+                && known != null
+                && known.routes.members().members().contains(NodeId.parse(welcome.node()))) {
             learn(Routes.of(welcome));
         }
     }

@@ -4,21 +4,39 @@ package io.keyway.lock.peer.cluster;
 import io.keyway.lock.peer.session.WelcomeInfo;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Which cell of which member decides on what has a route, as a member has told. Immutable. */
-public record Routes(MemberList members, int shards) {
+/**
+ * Which cell of which member decides on what has a route, as a member has told. Immutable.
+ *
+ * @param only the member to which all goes, whatever its route; null if the list decides
+ */
+public record Routes(
+        MemberList members, int shards, @Nullable NodeId only) {
     /** @throws IllegalArgumentException if no member would tell that */
     static Routes of(WelcomeInfo welcome) {
         if (welcome.shards() < 1) {
             throw new IllegalArgumentException(welcome.node() + " has no cells");
         }
         return new Routes(
-                new MemberList(welcome.members().stream().map(NodeId::parse).toList()), welcome.shards());
+                new MemberList(welcome.members().stream().map(NodeId::parse).toList()), welcome.shards(), null);
+    }
+
+    /** The same members; all goes to that one. */
+    Routes by(NodeId member) {
+        return new Routes(members, shards, member);
+    }
+
+    /** The number of the cell that decides on what has this route, in the order of {@link #all}. */
+    int cell(String route) {
+        return only == null
+                ? members.cell(route, shards)
+                : members.members().indexOf(only) * shards + MemberList.shard(route, shards);
     }
 
     /** Who decides on what has this route. */
     public ShardId authority(String route) {
-        return new ShardId(members.owner(route), MemberList.shard(route, shards));
+        return new ShardId(only == null ? members.owner(route) : only, MemberList.shard(route, shards));
     }
 
     /** All cells of all members; {@link MemberList#cell} counts in this order. */

@@ -67,6 +67,11 @@ public final class LamportAlgorithm implements Algorithm {
     }
 
     @Override
+    public boolean servedByAnyMember() {
+        return true;
+    }
+
+    @Override
     public MachineFactory memberMachines(Predicate<String> owned) {
         return key -> key.equals(LamportKeys.PROCESS)
                 ? new LamportProcess()

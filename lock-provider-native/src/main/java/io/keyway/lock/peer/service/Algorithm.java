@@ -45,6 +45,14 @@ public interface Algorithm {
     }
 
     /**
+     * Whether every member serves every request: a client then asks the member that it has found, and no other one as
+     * long as that one is a member. Otherwise the {@link #route} decides to which member it goes.
+     */
+    default boolean servedByAnyMember() {
+        return false;
+    }
+
+    /**
      * Makes the machines of a member's cell.
      *
      * @param owned whether this cell is the one to which requests of that {@link #route} go; always the same answer

@@ -1,12 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.cluster.ClusterMember;
 import io.keyway.lock.peer.cluster.MemberConfig;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
+import io.keyway.lock.peer.service.Algorithm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -25,6 +27,9 @@ import java.util.function.UnaryOperator;
  * ends, with status {@value #FAILED} if it stops by itself.
  */
 final class MemberProgram {
+    /** The property that names another algorithm than the lease service. */
+    static final String ALGORITHM = "keyway.algorithm";
+
     private static final int FAILED = 9;
 
     private MemberProgram() {}
@@ -43,12 +48,16 @@ final class MemberProgram {
                 MemberConfig.SHARDS,
                 security(Path.of(args[5])),
                 0);
-        try (ClusterMember member = ClusterMember.start(plan, () -> System.exit(FAILED))) {
+        try (ClusterMember member = ClusterMember.start(plan, algorithm(), () -> System.exit(FAILED))) {
             System.out.println("listening");
             if (System.in.read() < 0) {
                 return; // nobody is left who could tell
             }
         }
+    }
+
+    private static Algorithm algorithm() {
+        return Algorithms.named(System.getProperty(ALGORITHM, "lease")).orElseThrow();
     }
 
     private static List<NodeId> nodes(String ids) {

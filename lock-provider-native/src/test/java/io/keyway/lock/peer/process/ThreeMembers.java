@@ -21,6 +21,11 @@ final class ThreeMembers implements AutoCloseable {
     private final String url;
 
     ThreeMembers(Path directory) throws IOException, InterruptedException {
+        this(directory, "lease");
+    }
+
+    /** Members that run that algorithm. */
+    ThreeMembers(Path directory, String algorithm) throws IOException, InterruptedException {
         List<Integer> ports = List.of(Ports.free(), Ports.free(), Ports.free());
         String ids =
                 String.join(",", ports.stream().map(port -> "127.0.0.1:" + port).toList());
@@ -31,14 +36,15 @@ final class ThreeMembers implements AutoCloseable {
                     "127.0.0.1:" + port,
                     port,
                     directory.resolve("member-" + port),
-                    List.of(),
+                    List.of("-D" + MemberProgram.ALGORITHM + "=" + algorithm),
                     ids,
                     MAX_TTL.toMillis(),
                     secret));
         }
         seats.forEach(Seat::init);
         awaitListening();
-        url = "lock:native://" + ids + "/keyway?maxTtl=" + MAX_TTL.toMillis() + "ms&secretFile=" + secret;
+        url = "lock:native:" + algorithm + "://" + ids + "/keyway?maxTtl=" + MAX_TTL.toMillis() + "ms&secretFile="
+                + secret;
     }
 
     private void awaitListening() throws InterruptedException {

@@ -1,0 +1,27 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.junit.LockTck;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The kit on three members that keep Lamport's queues, in processes of their own. */
+class LamportTckTest extends LockTck {
+    @TempDir
+    private Path directory;
+
+    private ThreeMembers members;
+
+    @Override
+    protected TckSubject subject() throws Exception {
+        members = new ThreeMembers(directory, "lamport");
+        return TckSubject.of(members.url());
+    }
+
+    @AfterEach
+    void endTheMembers() throws Exception {
+        members.close();
+    }
+}
