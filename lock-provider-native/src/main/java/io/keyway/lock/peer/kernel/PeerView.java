@@ -53,7 +53,7 @@ public interface PeerView {
     /**
      * That member may be sent to.
      *
-     * @param restarted it is another life than the first one that was met, also if this life was met before
+     * @param restarted it is another life than the one that was met before it
      */
     record PeerUp(String member, boolean restarted) implements Call {}
 
@@ -67,7 +67,7 @@ public interface PeerView {
     /** For some seconds that member has answered nothing of what was sent: it may have ended, or be slow. */
     record PeerSuspected(String member) implements Call {}
 
-    /** After {@link PeerSuspected} it has answered, or this member has stood still itself and the time runs anew. */
+    /** After {@link PeerSuspected} it has answered. */
     record PeerTrusted(String member) implements Call {}
 
     /** All members run with the list of this one. */

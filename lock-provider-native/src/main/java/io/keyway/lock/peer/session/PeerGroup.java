@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code PeerUp} and {@code PeerDown} of a member come in turn, and it can be sent to only in between.
  *   <li>A member is suspected by the clock of this cell alone, when the highest stamp that it has sent back is older
  *       than the attention: from the sending, so that a late answer does not hide a silence. After this member stood
- *       still itself, the time runs anew.
+ *       still itself, the time runs anew for those who are not suspected; a suspicion ends with an answer alone.
  * </ul>
  *
  * <p>A link that this group dials has a number below zero, which says to which member: {@link #dials}.
@@ -331,7 +331,7 @@ public final class PeerGroup implements PeerView {
         private @Nullable Incarnation life;
 
         private boolean up;
-        /** A former life was met. */
+        /** A former life was met, and this one was not down since for another reason. */
         private boolean restarted;
 
         private boolean suspected;
@@ -395,6 +395,7 @@ public final class PeerGroup implements PeerView {
         private void down(boolean anew, String why) {
             up = false;
             suspected = false;
+            restarted = anew;
             tell(new PeerDown(member, anew, why), this);
         }
 
@@ -403,7 +404,8 @@ public final class PeerGroup implements PeerView {
             if (answered == Turn.NEVER) {
                 answered = since;
             }
-            boolean stoodStill = resumedAt != Turn.NEVER && resumedAt - answered > 0;
+            // To stand still oneself is no answer: only one that is not suspected yet gets its time anew.
+            boolean stoodStill = !suspected && resumedAt != Turn.NEVER && resumedAt - answered > 0;
             return (stoodStill ? resumedAt : answered) + ClientHandshake.attention(settings);
         }
 
