@@ -30,14 +30,16 @@ public final class Runner {
     private static final String DONE = "done";
 
     private final Supplier<Contender> opener;
+    private final boolean isLock;
     private final String serverIds;
     private List<ProcessHandle> servers = List.of();
     private @Nullable Workload workload;
     private @Nullable Load load;
     private @Nullable Trials trials;
 
-    private Runner(Supplier<Contender> opener, String serverIds) {
+    private Runner(Supplier<Contender> opener, boolean isLock, String serverIds) {
         this.opener = opener;
+        this.isLock = isLock;
         this.serverIds = serverIds;
     }
 
@@ -50,7 +52,8 @@ public final class Runner {
     @SuppressWarnings("SystemOut") // the answers go there
     public static void main(String[] arguments) throws IOException {
         PrintStream out = System.out;
-        Runner runner = new Runner(() -> contender(arguments[0], arguments[1]), arguments[2]);
+        Runner runner =
+                new Runner(() -> contender(arguments[0], arguments[1]), !arguments[0].equals("ping"), arguments[2]);
         if (arguments.length > 3) {
             runner.live(Workload.valueOf(arguments[3]), Long.parseLong(arguments[4]), out);
             System.exit(0);
@@ -104,10 +107,11 @@ public final class Runner {
 
     private void begin(Workload asked) throws Exception {
         workload = asked;
+        Contender.Opener clients = asked.contended() && isLock ? Watched.all(opener::get) : opener::get;
         if (asked.kind == Workload.Kind.PAIRS) {
-            load = Load.open(opener::get, asked.clients, () -> 0);
+            load = Load.open(clients, asked.clients, () -> 0);
         } else {
-            trials = Trials.open(opener::get, asked.clients);
+            trials = Trials.open(clients, asked.clients);
         }
         // A host that the clients have started is there now.
         servers = serverIds.startsWith("/") ? Stores.hosts(serverIds) : processes(serverIds);

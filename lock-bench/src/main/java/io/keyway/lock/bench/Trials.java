@@ -4,11 +4,15 @@ package io.keyway.lock.bench;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionService;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
@@ -64,27 +68,40 @@ final class Trials implements AutoCloseable {
 
     /**
      * How long it takes from the call of a release to the return of the next one's acquire, in another client, while
-     * nothing else happens.
+     * nothing else happens. Each client has a thread, and asks again when the other one has got the lock.
      */
     Histogram handOver(String lock, Duration time) throws Exception {
-        Histogram latency = Load.latencies();
-        long[] granted = new long[1];
         long end = System.nanoTime() + time.toNanos();
-        Contender.Hold hold = clients.get(0).take(lock);
-        for (int next = 1; System.nanoTime() - end < 0; next = 1 - next) {
-            Contender client = clients.get(next);
-            Future<Contender.Hold> waiter = threads.submit(() -> {
-                Contender.Hold taken = client.take(lock);
-                granted[0] = System.nanoTime();
-                return taken;
+        AtomicLong freedAt = new AtomicLong();
+        Semaphore[] mayAsk = {new Semaphore(1), new Semaphore(0)};
+        CompletionService<Histogram> sides = new ExecutorCompletionService<>(threads);
+        for (int i = 0; i < mayAsk.length; i++) {
+            Contender client = clients.get(i);
+            Semaphore own = mayAsk[i];
+            Semaphore others = mayAsk[1 - i];
+            sides.submit(() -> {
+                Histogram latency = Load.latencies();
+                own.acquire();
+                while (System.nanoTime() - end < 0) {
+                    Contender.Hold hold = client.take(lock);
+                    long now = System.nanoTime();
+                    if (freedAt.get() != 0) {
+                        latency.recordValue(now - freedAt.get());
+                    }
+                    others.release();
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                    freedAt.set(System.nanoTime());
+                    hold.free();
+                    own.acquire();
+                }
+                others.release();
+                return latency;
             });
-            LockSupport.parkNanos(PAUSE_NANOS);
-            long begin = System.nanoTime();
-            hold.free();
-            hold = get(waiter);
-            latency.recordValue(granted[0] - begin);
         }
-        hold.free();
+        Histogram latency = Load.latencies();
+        for (int i = 0; i < mayAsk.length; i++) {
+            latency.add(get(sides.take()));
+        }
         return latency;
     }
 
@@ -95,19 +112,19 @@ final class Trials implements AutoCloseable {
         while (System.nanoTime() - end < 0) {
             long[] begin = new long[1];
             CyclicBarrier start = new CyclicBarrier(clients.size(), () -> begin[0] = System.nanoTime());
-            List<Future<Long>> ends = new ArrayList<>();
+            CompletionService<Long> ends = new ExecutorCompletionService<>(threads);
             for (Contender client : clients) {
-                ends.add(threads.submit(() -> {
+                ends.submit(() -> {
                     start.await();
                     for (int i = 0; i < OPERATIONS; i++) {
                         client.take(lock).free();
                     }
                     return System.nanoTime();
-                }));
+                });
             }
             long last = 0;
-            for (Future<Long> each : ends) {
-                last = Math.max(last, get(each) - begin[0]);
+            for (int i = 0; i < clients.size(); i++) {
+                last = Math.max(last, get(ends.take()) - begin[0]);
             }
             latency.recordValue(last);
             LockSupport.parkNanos(PAUSE_NANOS);

@@ -77,6 +77,11 @@ enum Workload {
         };
     }
 
+    /** Whether threads wait for one another. */
+    boolean contended() {
+        return names == 1 && threads > 1;
+    }
+
     /** Whether its figures are looked at as ratios. */
     boolean isCompared() {
         return kind != Kind.FOOTPRINT && kind != Kind.WAKEUP;
