@@ -5,6 +5,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ServerChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -34,6 +35,7 @@ public final class Acceptor implements AutoCloseable {
         ChannelFuture binding = new ServerBootstrap()
                 .group(shard.cell().loop(), shard.cell().loop())
                 .channel(kind)
+                .childOption(ChannelOption.RECVBUF_ALLOCATOR, new ReusedReadBuffer())
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {

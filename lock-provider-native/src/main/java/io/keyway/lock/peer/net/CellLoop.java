@@ -350,7 +350,9 @@ public final class CellLoop implements Driver, CellHost {
         Link link = links.get(number);
         if (link != null) {
             link.send(frame);
-            unflushed.add(link);
+            if (link != unflushed.peekLast()) {
+                unflushed.add(link);
+            }
         }
     }
 

@@ -11,10 +11,13 @@ import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.WireException;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +29,9 @@ import org.slf4j.LoggerFactory;
 @SuppressWarnings("FutureReturnValueIgnored") // channelInactive hears of the end
 final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.Link {
     private static final Logger LOG = LoggerFactory.getLogger(FrameLink.class);
+    private static final int USUAL_BATCH = 256;
+    private static final int LARGEST_KEPT = 4 << 10;
+    private static final int LARGEST_BATCH = 64 << 10;
     /** Of a client that does not read. */
     private static final int MOST_UNREAD_AT_MEMBER = 8 << 20;
     /** Of a member that does not read what its own client asks for: the session soon finds the link too silent. */
@@ -37,6 +43,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     private final FrameCodec codec;
     private final FrameInput input;
     private final RateLimitedLog complaints;
+    private final Consumer<ByteBuffer> appending = this::append;
     private final boolean member;
     /** Whether the other side has to prove that it knows a secret. */
     private final boolean secret;
@@ -47,6 +54,10 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     /** This member has proved itself; the other side has not yet. */
     private boolean challenged;
 
+    /** The frames since the last flush; kept for the next ones when the socket has taken them. */
+    private ByteBuf batch = Unpooled.EMPTY_BUFFER;
+
+    private boolean written;
     private String whyClosed = "the other side closed the connection";
 
     private FrameLink(
@@ -120,7 +131,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
                         "wire version",
                         Integer.toString(SessionSettings.WIRE),
                         Integer.toString(e.version())));
-                channel.flush();
+                flush();
             }
             complain(input.complaint(e));
         } finally {
@@ -130,6 +141,9 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        batch.release();
+        batch = Unpooled.EMPTY_BUFFER;
+        written = false;
         input.end();
         if (challenged && secret && !settled) {
             complaints.say(
@@ -181,10 +195,33 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
         if (!channel.isActive()) {
             return; // it will be sent again over the next link
         }
-        ByteBuf out = channel.alloc().buffer();
-        codec.encode((SessionFrame) frame, out::writeBytes);
-        channel.write(out, channel.voidPromise());
-        checkUnread();
+        codec.encode((SessionFrame) frame, appending);
+        if (batch.readableBytes() >= LARGEST_BATCH) {
+            write();
+            checkUnread();
+        }
+    }
+
+    private void append(ByteBuffer bytes) {
+        if (written) {
+            written = false;
+            if (batch.refCnt() > 1 || batch.capacity() > LARGEST_KEPT) {
+                batch.release(); // the socket has not taken all of it yet, or it is larger than most
+                batch = Unpooled.EMPTY_BUFFER;
+            }
+            batch.clear();
+        }
+        if (batch.capacity() == 0) {
+            batch = channel.alloc().directBuffer(USUAL_BATCH);
+        }
+        batch.writeBytes(bytes);
+    }
+
+    private void write() {
+        if (batch.isReadable() && !written) {
+            written = true;
+            channel.write(batch.retain(), channel.voidPromise());
+        }
     }
 
     private void checkUnread() {
@@ -221,6 +258,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
 
     @Override
     public void flush() {
+        write();
         channel.flush();
         // With TLS what was written counts only now.
         checkUnread();
@@ -232,6 +270,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
             complaints.say(channel, "it did not prove itself in time, in order, or as one of the last to come");
         }
         settle();
+        write();
         channel.flush();
         channel.close();
     }
