@@ -43,6 +43,8 @@ final class ClientContext {
     private final Map<Long, CompletableFuture<?>> questions = new ConcurrentHashMap<>();
     private final AtomicLong requestIds = new AtomicLong();
 
+    private volatile @Nullable ResolvedOptions plainOptions;
+
     /** The engine, if it is over a store. */
     private final @Nullable StoreEngine store;
 
@@ -118,13 +120,22 @@ final class ClientContext {
         return store == null;
     }
 
-    /** The options of one view, over those of the client. */
+    /** The options of one view, over those of the client. Views without options of their own share theirs. */
     ResolvedOptions resolve(LockOptions options) {
+        ResolvedOptions known = plainOptions;
+        boolean plain = options.equals(settings.options().lockDefaults());
+        if (plain && known != null) {
+            return known;
+        }
         if (options.holdAtLeast().isPresent()) {
             require(Feature.HOLD_AT_LEAST);
         }
-        return ResolvedOptions.of(
+        ResolvedOptions resolved = ResolvedOptions.of(
                 options, settings.ttl(), settings.name(), engine.guarantees(), engine.longestHoldAtLeast());
+        if (plain) {
+            plainOptions = resolved;
+        }
+        return resolved;
     }
 
     void require(Feature feature) {

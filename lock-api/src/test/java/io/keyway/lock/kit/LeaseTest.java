@@ -41,6 +41,18 @@ class LeaseTest extends ReferenceClients {
     }
 
     @Test
+    void locksWithoutOptionsOfTheirOwnShareThoseOfTheClient() throws Exception {
+        LockOptions longer = LockOptions.none().withTtl(Duration.ofSeconds(25));
+        HeldLease x = (HeldLease) client.lock("x").acquire();
+        HeldLease own = (HeldLease) client.lock("y").with(longer).acquire();
+        HeldLease z = (HeldLease) client.lock("z").acquire();
+
+        assertThat(z.options()).isSameAs(x.options());
+        assertThat(z.ttl()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(own.ttl()).isEqualTo(Duration.ofSeconds(25));
+    }
+
+    @Test
     void renewalKeepsItForAsLongAsItIsWanted() throws Exception {
         Lease lease = client.lock("x").acquire();
         for (int i = 0; i < 600; i++) {
