@@ -49,8 +49,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the
  * sessions (expiry, end of session), and by nothing else; each message that ends one names its token. Tokens rise over
  * all grants of the name, whether they reached somebody or not. Grants that stand together are {@link Admission#admits
- * admitted} together. Nobody who is heard is overtaken: who comes later is granted later. While anybody waits, a holder
- * that could cache the lock knows that it is wanted. A request that does not wait is in the queue only while a recall
+ * admitted} together. Nobody who is heard is overtaken: who comes later is granted later. While anybody waits, and
+ * for a while after clients have taken the lock from each other, a holder that could cache it knows that it is wanted. A request that does not wait is in the queue only while a recall
  * of its own, or the quarantine, is unanswered.
  */
 public class LockManager implements Machine {
@@ -58,6 +58,13 @@ public class LockManager implements Machine {
     private static final int CLOSED = 1;
     private static final int STATUS = 2;
     private static final int KEPT = 3;
+
+    /**
+     * For so long after a holder gave the lock to another client that waited for it, each grant is wanted: it goes back
+     * at its release instead of lying in a cache from which it would be recalled at once, and no client has it again and
+     * again while the others are on their way. In nanoseconds.
+     */
+    private static final long CALM = 100_000_000;
 
     private final Key key;
     private final LockSettings settings;
@@ -71,6 +78,9 @@ public class LockManager implements Machine {
 
     /** After conflicting re-assertions nothing is granted before this time; {@link Turn#NEVER} if there were none. */
     private long closedUntil = Turn.NEVER;
+
+    /** When clients last took the lock from each other; {@link Turn#NEVER} if nobody remembers. */
+    private long contendedAt = Turn.NEVER;
 
     /** A name at rest. */
     public LockManager(Key key, LockSettings settings, Admission admission) {
@@ -338,7 +348,8 @@ public class LockManager implements Machine {
         turn.member().grant(to, key, token, request.ttl());
         promise(grant, turn);
         refuseNoWaits(true, turn);
-        grant.wanted = queue != null && !queue.isEmpty();
+        contendedAt = isContended(turn) ? contendedAt : Turn.NEVER;
+        grant.wanted = (queue != null && !queue.isEmpty()) || contendedAt != Turn.NEVER;
         turn.send(to, new LockMessage.Granted(key, request.request(), token, hi, grant.wanted));
     }
 
@@ -404,11 +415,29 @@ public class LockManager implements Machine {
 
     private void released(Peer from, LockMessage.Release release, Turn turn) {
         HeldGrant grant = current(from, release.token());
+        if (grant != null && isWantedByOthersThan(from)) {
+            contendedAt = turn.now();
+        }
         if (grant == null && release.used() < release.token()) {
             unused(release.token(), turn);
         } else {
             finish(grant, release.used(), turn);
         }
+    }
+
+    private boolean isWantedByOthersThan(Peer holder) {
+        if (othersWait()) {
+            for (WaitQueue.Wait wait : waiters()) {
+                if (!wait.peer.equals(holder)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean isContended(Turn turn) {
+        return contendedAt != Turn.NEVER && turn.now() - contendedAt < CALM;
     }
 
     /** The holder ended the grant, or nobody can believe in it any more. */
@@ -814,6 +843,7 @@ public class LockManager implements Machine {
         copy.questions = questions == null ? null : questions.copy();
         copy.last = last;
         copy.closedUntil = closedUntil;
+        copy.contendedAt = contendedAt;
         return copy;
     }
 
@@ -831,6 +861,6 @@ public class LockManager implements Machine {
         if (questions != null) {
             questions.encode(out);
         }
-        out.put(last).time(closedUntil);
+        out.put(last).time(closedUntil).time(contendedAt);
     }
 }

@@ -63,6 +63,29 @@ class LockManagerTest {
     }
 
     @Test
+    void aLockThatClientsTakeFromEachOtherIsNotCachedForAWhile() {
+        c(0).acquire("a");
+        c(1).acquire("a");
+        c(1).acquire("a");
+        world.settle();
+        c(0).release("a");
+        world.settle();
+        world.traced();
+        assertThat(c(1).release("a"))
+                .as("nobody else waits, but somebody did just now")
+                .isFalse();
+        c(1).acquire("a");
+        world.settle();
+        assertThat(world.traced()).isEqualTo("c1>m Acquire, c1>m Release, m>c1 Granted");
+        world.advance(100 * MS);
+        c(1).release("a");
+        world.settle();
+        assertThat(world.traced()).isEqualTo("c1>m Acquire, c1>m Release, m>c1 Granted");
+        assertThat(c(1).release("a")).as("nobody took it from it for a while").isTrue();
+        assertThat(c(1).phase("a")).isEqualTo(LockClientHelper.Phase.CACHED);
+    }
+
+    @Test
     void anExpiredLeaseGoesToTheNextAndNeverSooner() {
         c(0).acquire("a");
         c(1).acquire("a");
