@@ -267,7 +267,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     /** A batch of turns is over. */
     void turned(MemberConnection connection, ClientSession session, boolean connectionChanged) {
         clock.look();
-        router.turned(connection, session.greeting(), session.trouble());
+        router.turned(connection, session.lastWelcome(), session.trouble());
         if (connectionChanged) {
             observed(connection.server(), session.connected());
         }

@@ -30,7 +30,7 @@ final class PeerWatch {
 
     void look(ClientSession session) {
         boolean now = session.connected();
-        WelcomeInfo said = session.greeting();
+        WelcomeInfo said = session.lastWelcome();
         if (now && said != null && (!up || !said.equals(welcome))) {
             welcome = said;
             watcher.welcomed(peer, said);

@@ -349,7 +349,7 @@ public final class LocalRuntime implements ClientRuntime {
         public void turned(SessionLayer sessions) {
             ClientSession session = (ClientSession) sessions;
             connection.turned(session, server);
-            opening.greeted(session.greeting(), System.nanoTime());
+            opening.greeted(session.lastWelcome(), System.nanoTime());
             if (session.closed()) {
                 saidGoodbye.complete(null);
             }

@@ -34,7 +34,7 @@ final class ClientHandshake {
     private SessionTarget target;
     private long life;
     private long guard;
-    private @Nullable WelcomeInfo greeting;
+    private @Nullable WelcomeInfo lastWelcome;
     private final Map<String, Seen> seen = new TreeMap<>();
     /** Incarnations of the member whose grants may still be believed, and until when. */
     private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
@@ -86,7 +86,7 @@ final class ClientHandshake {
 
     /** Only until a member has taken it, since epochs are kept; who is at work is not to be refused for it. */
     private long floorToGive() {
-        return target.role() == Role.CLIENT && greeting == null ? settings.tokenFloor() : 0;
+        return target.role() == Role.CLIENT && lastWelcome == null ? settings.tokenFloor() : 0;
     }
 
     /** Null if the member has proved itself and may be talked to. */
@@ -141,7 +141,7 @@ final class ClientHandshake {
                 welcome.shards(),
                 welcome.fresh(),
                 welcome.longestTtl());
-        greeting = said;
+        lastWelcome = said;
         return said;
     }
 
@@ -154,7 +154,7 @@ final class ClientHandshake {
     boolean demanded() {
         return switch (target.demand()) {
             case ON_DEMAND -> false;
-            case UNTIL_GREETED -> greeting == null;
+            case UNTIL_WELCOMED -> lastWelcome == null;
             case ALWAYS -> true;
         };
     }
@@ -204,7 +204,7 @@ final class ClientHandshake {
 
     ClientHandshake copy() {
         ClientHandshake copy = new ClientHandshake(settings, self, target, List.copyOf(seen.values()));
-        copy.greeting = greeting;
+        copy.lastWelcome = lastWelcome;
         copy.lives(life, guard);
         copy.frozen.putAll(frozen);
         return copy;
@@ -212,7 +212,7 @@ final class ClientHandshake {
 
     void encode(StateEncoder out) {
         out.put(self.high()).put(self.low()).put(life).put(guard);
-        out.value(target).value(greeting);
+        out.value(target).value(lastWelcome);
         out.put(seen.size());
         for (Seen one : seen.values()) {
             out.put(one.node()).put(one.epoch());

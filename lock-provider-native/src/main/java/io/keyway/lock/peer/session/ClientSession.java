@@ -66,7 +66,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         /** Asked for; not open. */
         DIALING,
         /** The hello is sent. */
-        GREETED,
+        HELLO_SAID,
         /** The proof is sent. */
         PROVED,
         /** Welcomed. */
@@ -113,7 +113,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private @Nullable Unreachable trouble;
     /** What the last welcome said; null before the first. */
-    private @Nullable WelcomeInfo greeting;
+    private @Nullable WelcomeInfo lastWelcome;
     /** Why the last session was over; empty before. */
     private String lastEnd = "";
 
@@ -206,7 +206,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             return;
         }
         Hello said = handshake.hello(link, open == null ? null : open.resume(), turn);
-        phase = Phase.GREETED;
+        phase = Phase.HELLO_SAID;
         hello = said;
         turn.transmit(link, said);
     }
@@ -243,7 +243,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 data(session, data, turn);
             }
         } else if (frame instanceof Challenge challenge) {
-            if (phase == Phase.GREETED) {
+            if (phase == Phase.HELLO_SAID) {
                 challenged(link, challenge, turn);
             }
         } else if (frame instanceof Welcome welcome) {
@@ -344,7 +344,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         setPace();
         told = null;
         trouble = null;
-        greeting = handshake.welcomed(welcome, session.member);
+        lastWelcome = handshake.welcomed(welcome, session.member);
         finish(session, turn);
     }
 
@@ -694,8 +694,8 @@ public final class ClientSession implements SessionLayer, ClientView {
     }
 
     /** What the last welcome said; null before the first. */
-    public @Nullable WelcomeInfo greeting() {
-        return greeting;
+    public @Nullable WelcomeInfo lastWelcome() {
+        return lastWelcome;
     }
 
     /** Why the last attempt to connect failed; null if it did not, or if there was none. */
@@ -711,7 +711,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     @Override
     public ClientSession copy() {
         ClientSession copy = new ClientSession(settings, handshake.copy());
-        copy.greeting = greeting;
+        copy.lastWelcome = lastWelcome;
         copy.phase = phase;
         copy.link = link;
         copy.next = next;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lets a link in once it has answered this link's nonce, and if it is no older than what was let in before.
  *
- * <p><b>States</b> of a link: opened; greeted, its HELLO kept and answered with a CHALLENGE; then it is admitted, or
+ * <p><b>States</b> of a link: opened; its HELLO kept and answered with a CHALLENGE; then it is admitted, or
  * refused and hung up. <b>Invariants</b>: at most so many links are without proof, each for as long as the timeout; a
  * PROOF counts for the nonce of its own link only; of two links of one incarnation the one with the higher attempt
  * wins, in whatever order their bytes come ({@link NewestLinks}); a peer that has proved nothing learns nothing.
@@ -79,7 +79,7 @@ final class ServerHandshake {
         }
         if (frame instanceof Hello hello) {
             if (half.hello() == null) {
-                greeted(link, half, hello, turn);
+                challenge(link, half, hello, turn);
             }
             return null;
         }
@@ -107,14 +107,14 @@ final class ServerHandshake {
         return hello;
     }
 
-    private void greeted(long link, HalfOpen.Half half, Hello hello, SessionTurn turn) {
+    private void challenge(long link, HalfOpen.Half half, Hello hello, SessionTurn turn) {
         int wire = Handshake.wire(hello, settings);
         if (wire == 0) {
             refuse(link, Handshake.otherWire(settings, hello.wireLow(), hello.wireHigh()), turn);
             return;
         }
         Nonce nonce = Nonce.draw(turn);
-        halfOpen.greeted(link, half, hello, nonce, wire);
+        halfOpen.keep(link, half, hello, nonce, wire);
         Mac mac = settings.authenticator().prove(Handshake.transcript(Role.MEMBER, hello, wire, self, nonce));
         turn.transmit(link, new Challenge(wire, self, nonce, mac));
     }
@@ -199,7 +199,7 @@ final class ServerHandshake {
             return links.get(link);
         }
 
-        void greeted(long link, Half half, Hello hello, Nonce nonce, int wire) {
+        void keep(long link, Half half, Hello hello, Nonce nonce, int wire) {
             links.replace(link, new Half(half.until(), hello, nonce, wire));
         }
 

@@ -16,7 +16,7 @@ public record SessionTarget(Role role, String from, String node, int shard, Dema
         /** While something is held or waited for. */
         ON_DEMAND,
         /** Until a member has answered, and then on demand. */
-        UNTIL_GREETED,
+        UNTIL_WELCOMED,
         /** As long as this cell lives. */
         ALWAYS
     }
@@ -25,7 +25,7 @@ public record SessionTarget(Role role, String from, String node, int shard, Dema
     public static final SessionTarget ONLY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.ON_DEMAND);
 
     /** A client that wants to know the members. */
-    public static final SessionTarget ANY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_GREETED);
+    public static final SessionTarget ANY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_WELCOMED);
 
     /** A client of that cell. */
     public static SessionTarget at(String node, int shard) {

@@ -37,12 +37,12 @@ class MembershipTest {
     void aWelcomeTellsWhoTheMembersAre() {
         World world = asked(SessionTarget.at("b:1", 1));
         assertThat(world.clientSide().connected()).isTrue();
-        WelcomeInfo greeting = world.clientSide().greeting();
-        assertThat(greeting.node()).isEqualTo("b:1");
-        assertThat(greeting.members()).isEqualTo(MEMBERS);
-        assertThat(greeting.shards()).isEqualTo(4);
-        assertThat(greeting.fresh()).isTrue();
-        assertThat(greeting.incarnation()).isEqualTo(World.MEMBER);
+        WelcomeInfo welcome = world.clientSide().lastWelcome();
+        assertThat(welcome.node()).isEqualTo("b:1");
+        assertThat(welcome.members()).isEqualTo(MEMBERS);
+        assertThat(welcome.shards()).isEqualTo(4);
+        assertThat(welcome.fresh()).isTrue();
+        assertThat(welcome.incarnation()).isEqualTo(World.MEMBER);
         assertThat(world.clientSide().trouble()).isNull();
     }
 
@@ -68,11 +68,11 @@ class MembershipTest {
     void aClientNeedNotKnowTheList() {
         Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
         World world = world(first, 22, 33, SessionTarget.ANY_MEMBER);
-        assertThat(world.clientSide().greeting().node()).isEqualTo("b:1");
+        assertThat(world.clientSide().lastWelcome().node()).isEqualTo("b:1");
     }
 
     @Test
-    void whoLooksForTheMembersStaysOnlyUntilItIsGreeted() {
+    void whoLooksForTheMembersStaysOnlyUntilItIsWelcomed() {
         Membership first = new Membership("b:1", MEMBERS, 0, 1, false, 0, 1000);
         World world = world(first, 22, 0, SessionTarget.ANY_MEMBER);
         assertThat(world.clientSide().connected()).isTrue();

@@ -165,7 +165,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
         List<SimCell> all = node.cells();
         for (int i = 0; i < all.size(); i++) {
             ClientSession session = (ClientSession) all.get(i).cell().sessions();
-            router.turned(line(all.get(i)), session.greeting(), session.trouble());
+            router.turned(line(all.get(i)), session.lastWelcome(), session.trouble());
         }
     }
 

@@ -251,7 +251,7 @@ final class SimMember {
         }
         for (int i = 1; i < all.size(); i++) {
             SimCell cell = all.get(i);
-            WelcomeInfo greeting = ((ClientSession) cell.cell().sessions()).greeting();
+            WelcomeInfo greeting = ((ClientSession) cell.cell().sessions()).lastWelcome();
             int slot = cell.number() - 1;
             if (greeting != null && greeting != greetings[slot]) {
                 greetings[slot] = greeting;
