@@ -60,9 +60,9 @@ public class LockManager implements Machine {
     private static final int KEPT = 3;
 
     /**
-     * For so long after a holder gave the lock to another client that waited for it, each grant is wanted: it goes back
-     * at its release instead of lying in a cache from which it would be recalled at once, and no client has it again and
-     * again while the others are on their way. In nanoseconds.
+     * For so long after a holder gave the lock to another client that waited for it, each grant is wanted, in
+     * nanoseconds. It goes back at its release instead of lying in a cache from which it would be recalled at once, and
+     * no client has the lock again and again while the others are on their way.
      */
     private static final long CALM = 100_000_000;
 
@@ -329,8 +329,10 @@ public class LockManager implements Machine {
     }
 
     private void grant(Peer to, LockMessage.Acquire request, Turn turn) {
+        contendedAt = isContended(turn) ? contendedAt : Turn.NEVER;
+        boolean wanted = othersWait() || contendedAt != Turn.NEVER;
         boolean cacheable = request.cache() && request.atLeast() == 0 && request.mode() == LockMode.EXCLUSIVE;
-        long range = cacheable ? Tokens.RANGE : 1;
+        long range = cacheable && !wanted ? Tokens.RANGE : 1;
         long token = nextToken(range, turn);
         long hi = token + range - 1;
         HeldGrant grant = new HeldGrant(
@@ -348,8 +350,7 @@ public class LockManager implements Machine {
         turn.member().grant(to, key, token, request.ttl());
         promise(grant, turn);
         refuseNoWaits(true, turn);
-        contendedAt = isContended(turn) ? contendedAt : Turn.NEVER;
-        grant.wanted = (queue != null && !queue.isEmpty()) || contendedAt != Turn.NEVER;
+        grant.wanted = wanted;
         turn.send(to, new LockMessage.Granted(key, request.request(), token, hi, grant.wanted));
     }
 

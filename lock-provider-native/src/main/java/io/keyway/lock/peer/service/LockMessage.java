@@ -121,7 +121,7 @@ public sealed interface LockMessage extends Message {
     /**
      * The lock is granted. Manager to helper.
      *
-     * @param wanted others wait: no caching, no local hand-over
+     * @param wanted others wait, or did just now: no caching, no local hand-over, and no second token
      */
     record Granted(Key key, long request, long token, long hi, boolean wanted) implements LockMessage {}
 
