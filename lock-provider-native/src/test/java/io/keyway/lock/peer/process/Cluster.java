@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
  * each other.
  */
 final class Cluster implements AutoCloseable {
+    private final String algorithm;
     private Duration maxTtl;
     private String ids;
     private final Path secret;
@@ -30,6 +31,13 @@ final class Cluster implements AutoCloseable {
 
     /** As above, with places for so many members that its list can be given later. */
     Cluster(Path directory, int members, int spares, int clients, Duration maxTtl) throws IOException {
+        this("lease", directory, members, spares, clients, maxTtl);
+    }
+
+    /** As above, of members that run that algorithm. */
+    Cluster(String algorithm, Path directory, int members, int spares, int clients, Duration maxTtl)
+            throws IOException {
+        this.algorithm = algorithm;
         this.maxTtl = maxTtl;
         List<Integer> ports = new ArrayList<>();
         List<String> names = new ArrayList<>();
@@ -45,12 +53,14 @@ final class Cluster implements AutoCloseable {
         for (int i = 0; i < clients; i++) {
             this.clients.add(new Links(directory, i + 1, ports));
         }
+        List<String> options = new ArrayList<>(peers.options());
+        options.add("-D" + MemberProgram.ALGORITHM + "=" + algorithm);
         for (int i = 0; i < members + spares; i++) {
             seats.add(new Seat(
                     names.get(i),
                     ports.get(i),
                     directory.resolve("member-" + i),
-                    peers.options(),
+                    options,
                     ids,
                     maxTtl.toMillis(),
                     secret));
@@ -82,7 +92,7 @@ final class Cluster implements AutoCloseable {
 
     /** The clients' URL. */
     String url(Duration ttl) {
-        return "lock:native://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl) + "&secretFile="
+        return "lock:native:" + algorithm + "://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl) + "&secretFile="
                 + secret;
     }
 

@@ -41,6 +41,7 @@ final class ClusterFaults implements Nemesis.Servers {
     private final Cluster cluster;
     private final WorkerPool crew;
     private final boolean changesLists;
+    private final Duration meetWithin;
     private final Map<Integer, Long> cutSince = new HashMap<>();
     private final Set<FaultProxy> spoiled = new HashSet<>();
     private List<Seat> list;
@@ -55,6 +56,12 @@ final class ClusterFaults implements Nemesis.Servers {
 
     /** {@code changesLists}: the list of members and the longest ttl are changed, too. */
     ClusterFaults(Cluster cluster, WorkerPool crew, boolean changesLists) {
+        this(cluster, crew, changesLists, Duration.ZERO);
+    }
+
+    /** @param meetWithin what members need beside, to meet each other again */
+    ClusterFaults(Cluster cluster, WorkerPool crew, boolean changesLists, Duration meetWithin) {
+        this.meetWithin = meetWithin;
         this.cluster = cluster;
         this.crew = crew;
         this.changesLists = changesLists;
@@ -76,7 +83,8 @@ final class ClusterFaults implements Nemesis.Servers {
     @Override
     public Duration goOnWithin() {
         // A member that was started waits for the longest ttl and what clocks may be off by.
-        return restarted ? GO_ON_WITHIN.plus(longestTtl.multipliedBy(103).dividedBy(100)) : GO_ON_WITHIN;
+        Duration within = GO_ON_WITHIN.plus(meetWithin);
+        return restarted ? within.plus(longestTtl.multipliedBy(103).dividedBy(100)) : within;
     }
 
     @Override

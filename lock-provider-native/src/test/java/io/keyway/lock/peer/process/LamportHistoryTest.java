@@ -1,0 +1,55 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.WorkerPool;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random histories of three members that keep Lamport's queues and six clients, all processes, under the faults and by
+ * the rules of {@link ClusterHistoryTest}, but for other lists. {@code -Dkeyway.seed} and {@code -Dkeyway.histories}
+ * choose others.
+ */
+class LamportHistoryTest {
+    private static final int NAMES = 4;
+    /** Members whose sessions ended dial each other anew, and a request needs them all. */
+    private static final Duration MEET_WITHIN = Duration.ofSeconds(5);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    @Timeout(300)
+    void aHistory() throws Exception {
+        histories(1, 20261123);
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    void manyHistories() throws Exception {
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1));
+    }
+
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    private void histories(int count, long seed) throws Exception {
+        Cluster cluster = new Cluster(
+                "lamport", directory, ClusterFaults.MEMBERS, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        try (cluster;
+                Nemesis nemesis = new Nemesis(
+                        crew,
+                        new ClusterFaults(cluster, crew, false, MEET_WITHIN),
+                        ClusterFaults.CLIENTS,
+                        NAMES,
+                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
+            cluster.start();
+            System.out.println(nemesis.histories(count, seed));
+        }
+    }
+}
