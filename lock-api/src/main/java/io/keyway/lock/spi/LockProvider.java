@@ -5,6 +5,7 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -14,6 +15,14 @@ import java.util.Set;
 public interface LockProvider {
     /** {@return the words after {@code lock:} that it answers to; lower case} */
     Set<String> schemes();
+
+    /**
+     * {@return the words that may follow its scheme in a URL, as in {@code lock:scheme:word://}, and with which it offers
+     * something else; lower case, in the order in which they are to be listed; mostly none}
+     */
+    default List<String> protocols() {
+        return List.of();
+    }
 
     /** {@return what it says about itself} */
     ProviderInfo info();

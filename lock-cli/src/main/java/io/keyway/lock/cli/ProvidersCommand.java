@@ -35,8 +35,8 @@ final class ProvidersCommand implements Callable<Integer> {
         for (LockProvider provider : found.providers()) {
             out.println(provider.info().name() + " " + provider.info().version());
             for (String scheme : new TreeSet<>(provider.schemes())) {
-                out.println("  url       lock:" + scheme);
-                out.println("  features  " + features(provider, scheme));
+                print(provider, scheme);
+                provider.protocols().forEach(protocol -> print(provider, scheme + ":" + protocol));
             }
             print("options", provider.info().options());
             out.println();
@@ -46,6 +46,11 @@ final class ProvidersCommand implements Callable<Integer> {
             console.say(failure.source() + " cannot be used: " + failure.reason());
         }
         return ExitCode.OK;
+    }
+
+    private void print(LockProvider provider, String scheme) {
+        console.out().println("  url       lock:" + scheme);
+        console.out().println("  features  " + features(provider, scheme));
     }
 
     private static String features(LockProvider provider, String scheme) {

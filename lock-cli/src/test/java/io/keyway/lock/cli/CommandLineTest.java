@@ -272,6 +272,7 @@ class CommandLineTest {
         assertThat(execute("providers")).isZero();
         assertThat(out())
                 .contains("Table 1\n  url       lock:table\n  features  read-write semaphore fencing fifo list break\n")
+                .contains("  url       lock:native:lamport\n  features  fencing fifo list break wake-up\n")
                 .contains("    without  features that it pretends not to have, by commas\n")
                 .contains("  options of every provider\n    ttl ");
     }

@@ -2,7 +2,11 @@
 package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.Locks;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.tck.process.ChildProcess;
 import java.io.IOException;
@@ -108,6 +112,21 @@ class MemberProcessesTest {
         endInOrder(b);
         endInOrder(without);
         endInOrder(back);
+    }
+
+    @Test
+    void aMemberServesTheAlgorithmThatItIsTold() throws Exception {
+        ChildProcess member = start(0, "0", "--init", "--max-ttl", "1s", "--algorithm", "lamport");
+        member.errLine("has opened under the list");
+        String members = "://" + list("0") + "/keyway?maxTtl=1s&ttl=1s&requestTimeout=5s";
+        try (LockClient client = Locks.open("lock:native:lamport" + members);
+                LockClient other = Locks.open("lock:native:lease" + members)) {
+            assertThat(client.lock("job").tryAcquire()).isPresent();
+            assertThatThrownBy(() -> other.lock("job").tryAcquire())
+                    .isInstanceOf(LockException.class)
+                    .hasMessageContaining("algorithm");
+        }
+        endInOrder(member);
     }
 
     @Test

@@ -26,12 +26,14 @@ import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
  * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster},
- * that of several members, and {@code lock:native:mem://name}, that of one JVM.
+ * that of several members, and {@code lock:native:mem://name}, that of one JVM; and other algorithms of clusters, as in
+ * {@code lock:native:lamport://a:7400,b:7400/cluster}.
  */
 public final class NativeLockProvider implements LockProvider {
     private static final Library NETTY = new Library(
@@ -50,6 +52,11 @@ public final class NativeLockProvider implements LockProvider {
     @Override
     public Set<String> schemes() {
         return Set.of("native");
+    }
+
+    @Override
+    public List<String> protocols() {
+        return Algorithms.others();
     }
 
     @Override
@@ -118,8 +125,9 @@ public final class NativeLockProvider implements LockProvider {
         return Algorithms.named(protocol)
                 .orElseThrow(() -> new InvalidLockUrlException(
                         url + ": the native provider serves lock:native:local:// (this machine),"
-                                + " lock:native:mem://<name> (this JVM) and lock:native://<member>,<member>/<cluster>,"
-                                + " not the protocol '" + protocol + "'"));
+                                + " lock:native:mem://<name> (this JVM), lock:native://<member>,<member>/<cluster>"
+                                + " and that with an algorithm, " + Algorithms.names() + ", not the protocol '"
+                                + protocol + "'"));
     }
 
     private static ClientRuntime mem(

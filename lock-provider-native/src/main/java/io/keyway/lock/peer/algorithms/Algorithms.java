@@ -20,6 +20,11 @@ public final class Algorithms {
         return ALL.get(0);
     }
 
+    /** The names of those that are not the standard one. */
+    public static List<String> others() {
+        return ALL.stream().skip(1).map(Algorithm::name).toList();
+    }
+
     /** Their names, for people. */
     public static String names() {
         return ALL.stream().map(Algorithm::name).collect(Collectors.joining(" and "));

@@ -130,6 +130,24 @@ class LamportLocksTest {
     }
 
     @Test
+    void membersInTheProcessesOfTheirClientsServeThem() throws Exception {
+        List.of("a", "b", "c").forEach(members::end);
+        List<LockClient> clients = new ArrayList<>();
+        for (String letter : List.of("a", "b", "c")) {
+            clients.add(Locks.open("lock:native:lamport://" + String.join(",", members.ids("abc"))
+                    + "/keyway?maxTtl=10s&ttl=10s&member=" + members.id(letter) + "&data=" + members.data(letter)));
+        }
+        try {
+            Lease held = clients.get(0).lock("job").tryAcquire(PATIENCE).orElseThrow();
+            assertThat(clients.get(1).lock("job").tryAcquire()).isEmpty();
+            held.close();
+            assertThat(clients.get(2).lock("job").tryAcquire(PATIENCE)).isPresent();
+        } finally {
+            clients.forEach(LockClient::close);
+        }
+    }
+
+    @Test
     void tokensRiseOverAStartOfAllMembers() throws Exception {
         long before;
         try (LockClient client = at("b")) {

@@ -92,8 +92,8 @@ final class Cluster implements AutoCloseable {
 
     /** The clients' URL. */
     String url(Duration ttl) {
-        return "lock:native:" + algorithm + "://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl) + "&secretFile="
-                + secret;
+        return "lock:native:" + algorithm + "://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl)
+                + "&secretFile=" + secret;
     }
 
     List<Seat> seats() {

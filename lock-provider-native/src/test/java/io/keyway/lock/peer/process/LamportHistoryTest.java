@@ -38,8 +38,8 @@ class LamportHistoryTest {
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int count, long seed) throws Exception {
-        Cluster cluster = new Cluster(
-                "lamport", directory, ClusterFaults.MEMBERS, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
+        Cluster cluster =
+                new Cluster("lamport", directory, ClusterFaults.MEMBERS, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
         try (cluster;
                 Nemesis nemesis = new Nemesis(

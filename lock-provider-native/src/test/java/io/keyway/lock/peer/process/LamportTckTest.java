@@ -1,13 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The kit on three members that keep Lamport's queues, in processes of their own. */
+/** The core of the kit on three members of Lamport's queue, in processes of their own; all of it in the soak run. */
 class LamportTckTest extends LockTck {
     @TempDir
     private Path directory;
@@ -18,6 +20,11 @@ class LamportTckTest extends LockTck {
     protected TckSubject subject() throws Exception {
         members = new ThreeMembers(directory, "lamport");
         return TckSubject.of(members.url());
+    }
+
+    @Override
+    protected TckConfig config() {
+        return TckConfig.of(Profile.SMOKE);
     }
 
     @AfterEach
