@@ -3,6 +3,7 @@ package io.keyway.lock.peer.kernel;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,8 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cell {
     private static final int SLOTS = 8;
-    /** So many of the machines that were made last are in no order; a power of two. */
-    private static final int YOUNG = 256;
+    /** At most so many of the machines that were made last are in no order; a power of two. */
+    private static final int MOST_YOUNG = 256;
+
+    private static final int FEW = 4;
 
     /** A machine, and what the cell keeps of it. */
     private static final class Resident {
@@ -62,17 +65,17 @@ public final class Cell {
      */
     private final TreeSet<Key> inOrder = new TreeSet<>();
     /** The residents that were made last; null where one is at rest. */
-    private final @Nullable Resident[] young = new @Nullable Resident[YOUNG];
+    private @Nullable Resident[] young = new @Nullable Resident[FEW];
 
     private int nextPlace;
     private final Timers timers = new Timers();
     /** When the session layer wants a turn. */
     private long wakeAt = Turn.NEVER;
     /** The calls between machines that are still to be made in this turn, and whom each is for. */
-    private final ArrayDeque<Call> calls = new ArrayDeque<>();
+    private final ArrayDeque<Call> calls = new ArrayDeque<>(FEW);
 
-    private final ArrayDeque<Key> called = new ArrayDeque<>();
-    private final ArrayDeque<Held> held = new ArrayDeque<>();
+    private final ArrayDeque<Key> called = new ArrayDeque<>(FEW);
+    private final ArrayDeque<Held> held = new ArrayDeque<>(0);
     private final TreeMap<Long, Key> forcing = new TreeMap<>();
     private final List<Resident> touched = new ArrayList<>();
     private final CurrentTurn turn = new CurrentTurn();
@@ -224,12 +227,15 @@ public final class Cell {
     private void add(Resident resident) {
         residents.put(resident.key, resident);
         Resident oldest = young[nextPlace];
-        if (oldest != null) {
+        if (oldest != null && young.length < MOST_YOUNG) {
+            nextPlace = young.length;
+            young = Arrays.copyOf(young, 2 * nextPlace);
+        } else if (oldest != null) {
             sort(oldest);
         }
         young[nextPlace] = resident;
         resident.place = nextPlace;
-        nextPlace = nextPlace + 1 & YOUNG - 1;
+        nextPlace = nextPlace + 1 & young.length - 1;
     }
 
     private void remove(Resident resident) {

@@ -247,10 +247,12 @@ final class MemberSession {
         copy.stream = stream.copy();
         copy.listeners.addAll(listeners);
         for (TtlClass of : classes) {
-            TtlClass twin = new TtlClass(of.ttl);
-            twin.grants.addAll(of.grants);
-            twin.waits.putAll(of.waits);
-            copy.classes.add(twin);
+            if (!of.isEmpty()) {
+                TtlClass twin = new TtlClass(of.ttl);
+                twin.grants.addAll(of.grants);
+                twin.waits.putAll(of.waits);
+                copy.classes.add(twin);
+            }
         }
         copy.link = link;
         copy.stamped = stamped;
