@@ -11,7 +11,6 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.spi.TimeSource;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.Future;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -78,20 +77,6 @@ public final class CellLoop implements Driver, CellHost {
         Optional<Input> failed(Throwable why);
     }
 
-    /** One thread of Netty's. */
-    private record OnEventLoop(EventLoop loop) implements CellExecutor {
-        @Override
-        public void execute(Runnable task) {
-            loop.execute(task);
-        }
-
-        @Override
-        public TimeSource.Scheduled after(long nanos, Runnable task) {
-            Future<?> due = loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
-            return () -> due.cancel(false);
-        }
-    }
-
     private final CellExecutor executor;
     private final Runnable turns = this::turns;
     private final Cell cell;
@@ -116,6 +101,9 @@ public final class CellLoop implements Driver, CellHost {
     /** The next look is due {@link #LOOK_EVERY} after the last one. */
     private boolean looking;
 
+    /** A turn ran out of the stack of a user's thread. */
+    private @Nullable StackOverflowError overflow;
+
     private boolean forgiven;
     private boolean closed;
 
@@ -125,7 +113,7 @@ public final class CellLoop implements Driver, CellHost {
     }
 
     public CellLoop(EventLoop loop, Cell cell, Surroundings surroundings, long tolerance, LongSupplier clock) {
-        this(new OnEventLoop(loop), cell, surroundings, tolerance, clock);
+        this(new EventLoopExecutor(loop), cell, surroundings, tolerance, clock);
     }
 
     /** A client's cell. */
@@ -150,7 +138,7 @@ public final class CellLoop implements Driver, CellHost {
 
     /** Where Netty's channels of this cell belong. */
     EventLoop loop() {
-        if (executor instanceof OnEventLoop on) {
+        if (executor instanceof EventLoopExecutor on) {
             return on.loop();
         }
         throw new IllegalStateException("this cell runs without Netty");
@@ -223,6 +211,9 @@ public final class CellLoop implements Driver, CellHost {
             } catch (RejectedExecutionException e) {
                 woken.set(false); // what runs it has ended, and with it the cell
                 posted.clear();
+            } catch (Error e) {
+                woken.set(false); // a thread that can do no more; the next one does it
+                throw e;
             }
         }
     }
@@ -233,8 +224,21 @@ public final class CellLoop implements Driver, CellHost {
             posted.clear();
             return;
         }
+        Throwable before = overflow;
+        if (before != null) {
+            overflow = null;
+            failed(before);
+            return;
+        }
         try {
             turn();
+        } catch (StackOverflowError e) {
+            if (executor instanceof EventLoopExecutor) {
+                failed(e);
+            } else {
+                overflow = e; // what has to be done now takes a stack: this runs again on another thread
+                throw e;
+            }
         } catch (RuntimeException | Error e) {
             failed(e);
         }
@@ -317,6 +321,10 @@ public final class CellLoop implements Driver, CellHost {
     private void alarmed() {
         alarm = null;
         if (closed) {
+            return;
+        }
+        if (overflow != null) {
+            turns();
             return;
         }
         long now = clock();

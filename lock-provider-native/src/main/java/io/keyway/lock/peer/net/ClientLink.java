@@ -58,6 +58,9 @@ final class ClientLink implements CellLoop.Link {
     private TimeSource.@Nullable Scheduled timeout;
     private ByteBuffer out = ByteBuffer.allocateDirect(OUT_BYTES);
     private boolean full;
+    /** Something was read, and lost. */
+    private boolean torn;
+
     private boolean ended;
     private String whyEnded = "the other side closed the connection";
 
@@ -84,7 +87,7 @@ final class ClientLink implements CellLoop.Link {
         this.complaints = complaints;
         this.failed = failed;
         this.channel = channel;
-        this.key = channel.register(loop.selector(), 0, this);
+        this.key = channel.register(loop.reader().selector(), 0, this);
     }
 
     /**
@@ -169,7 +172,7 @@ final class ClientLink implements CellLoop.Link {
 
     private void interest(int operations) {
         key.interestOps(operations);
-        loop.changed();
+        loop.reader().changed();
     }
 
     /** The socket can be connected, written or read. */
@@ -178,6 +181,7 @@ final class ClientLink implements CellLoop.Link {
             return;
         }
         try {
+            checkWhole();
             if (selected.isConnectable()) {
                 if (channel.finishConnect()) {
                     connected();
@@ -192,6 +196,17 @@ final class ClientLink implements CellLoop.Link {
             }
         } catch (IOException e) {
             failed(e);
+        } catch (RuntimeException e) {
+            fail(e.toString());
+        } catch (Error e) {
+            torn = true;
+            throw e;
+        }
+    }
+
+    private void checkWhole() throws IOException {
+        if (torn) {
+            throw new IOException("what came could not be taken by a thread that had too little stack or memory");
         }
     }
 
@@ -288,6 +303,7 @@ final class ClientLink implements CellLoop.Link {
             return;
         }
         try {
+            checkWhole();
             ClientTls with = tls;
             if (with != null) {
                 with.flush();
@@ -338,7 +354,7 @@ final class ClientLink implements CellLoop.Link {
         inTime();
         farewell();
         close(channel);
-        loop.changed(); // the system closes the socket when the selector has let go of it
+        loop.reader().changed(); // the system closes the socket when the selector has let go of it
         Consumer<String> waiting = failed;
         failed = null;
         if (waiting != null) {

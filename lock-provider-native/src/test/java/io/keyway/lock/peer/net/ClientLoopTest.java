@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -156,7 +157,7 @@ class ClientLoopTest {
         List<String> ran = new ArrayList<>();
         loop.execute(() -> {
             loop.execute(() -> {
-                throw new StackOverflowError("a task of somebody else's");
+                throw new OutOfMemoryError("in a task of somebody else's");
             });
             loop.execute(() -> {
                 throw new IllegalStateException("another one");
@@ -166,6 +167,28 @@ class ClientLoopTest {
         assertThat(ran).containsExactly("third");
         loop.execute(() -> ran.add("later"));
         assertThat(ran).containsExactly("third", "later");
+    }
+
+    @Test
+    void aTaskThatRanOutOfStackRunsAgainBeforeAllOthersOnTheLoopsOwnThread() {
+        List<String> ran = new CopyOnWriteArrayList<>();
+        AtomicInteger fails = new AtomicInteger(2);
+        loop.execute(() -> {
+            loop.execute(() -> {
+                ran.add("first on " + Thread.currentThread().getName());
+                if (fails.getAndDecrement() > 1) {
+                    throw new StackOverflowError("too deep");
+                }
+            });
+            loop.execute(() -> ran.add("second"));
+            loop.execute(() -> {
+                throw new StackOverflowError("each time");
+            });
+            loop.execute(() -> ran.add("third"));
+        });
+        String here = "first on " + Thread.currentThread().getName();
+        await().atMost(LONG).until(() -> ran.size() == 4);
+        assertThat(ran).containsExactly(here, "first on keyway-loop-io", "second", "third");
     }
 
     @Test

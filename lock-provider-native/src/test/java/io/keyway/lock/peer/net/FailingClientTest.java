@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A client in which a turn fails: whoever holds a lease under it hears that it is lost, and others get locks again. */
@@ -120,6 +121,39 @@ class FailingClientTest {
             assertThat(client.failures).hasSize(1);
             client.acquire(3, "c");
             await().atMost(PATIENCE).until(() -> client.granted("c"));
+        }
+    }
+
+    /** Asks where the stack is over, and again and again on the way back. */
+    @SuppressWarnings("InfiniteRecursion") // that is what it is for
+    private static int deep(Client client, int depth) {
+        int below;
+        try {
+            below = deep(client, depth + 1);
+        } catch (StackOverflowError e) {
+            client.acquire(1000 + depth, "deep" + depth);
+            below = 0;
+        }
+        return below + 1;
+    }
+
+    @Test
+    void aThreadThatHasNoStackLeftDoesNotEndTheClient() throws Exception {
+        try (TcpMember member = new TcpMember(1, Security.insecure(), MemberAcceptor.Limits.USUAL);
+                Client client = new Client(member)) {
+            client.acquire(1, "a");
+            await().atMost(PATIENCE).until(() -> client.granted("a"));
+            for (int i = 0; i < 20; i++) {
+                AtomicInteger depth = new AtomicInteger();
+                long stack = 200_000 + 4_096L * i;
+                Thread user = new Thread(null, () -> depth.set(deep(client, 0)), "deep", stack);
+                user.start();
+                user.join();
+                assertThat(depth).hasPositiveValue();
+                String name = "after" + i;
+                client.acquire(2 + i, name);
+                await().atMost(PATIENCE).until(() -> client.granted(name));
+            }
         }
     }
 }
