@@ -201,8 +201,8 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
     private void waitReading(Waiting waiting, CompletableFuture<?> outcome, long until) throws InterruptedException {
         CompletionStage<?> stage = outcome;
         stage.whenComplete(waiting);
-        role.enter(waiting);
         try {
+            role.enter(waiting);
             long now = now();
             while (!outcome.isDone() && now < until && !closed) {
                 if (Thread.interrupted()) {
@@ -216,6 +216,7 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
                 now = now();
             }
         } finally {
+            waiting.over = true; // which needs no stack: should the next line have none, others see it
             role.leave(waiting);
         }
     }
@@ -233,6 +234,24 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
 
     private void readWhileNobodyWaits() {
         Waiting idle = new Waiting(Thread.currentThread(), null, reader()::wakeUp);
+        Throwable failed = null;
+        while (!closed) {
+            try {
+                if (failed != null) {
+                    LockSupport.parkNanos(SHORT_NANOS);
+                    LOG.error("{} goes on after a failure", name, failed);
+                    failed = null;
+                }
+                readWhileNobodyWaits(idle);
+            } catch (RuntimeException | Error e) {
+                failed = e;
+            } finally {
+                role.leave(idle);
+            }
+        }
+    }
+
+    private void readWhileNobodyWaits(Waiting idle) {
         long takes = -1;
         while (!closed) {
             if (role.takeIfIdle(idle, takes)) {
@@ -245,9 +264,10 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
                 takes = -1;
             } else if (role.sleepUntilFree(idle, takes)) {
                 while (!closed && role.sleeps()) {
-                    LockSupport.park(this);
+                    LockSupport.parkNanos(this, ACTIVE_NANOS);
                     Thread.interrupted();
                     drain(idle.thread);
+                    role.heal();
                 }
                 takes = -1;
             } else {

@@ -52,6 +52,9 @@ final class ReaderRole {
         /** It has the role. */
         volatile boolean reads;
 
+        /** It waits no longer, and has left or is about to. */
+        volatile boolean over;
+
         private @Nullable Waiting before;
         private @Nullable Waiting after;
         private boolean follows;
@@ -117,7 +120,7 @@ final class ReaderRole {
         }
     }
 
-    private @Nullable Waiting reader;
+    private volatile @Nullable Waiting reader;
     private @Nullable Waiting first;
     private @Nullable Waiting last;
     /** How often it was taken by a thread that waits for an outcome. */
@@ -131,6 +134,7 @@ final class ReaderRole {
 
     /** A thread begins to wait: it gets the role if that is free, or follows. */
     void enter(Waiting waiting) {
+        heal();
         Waiting awakened = null;
         synchronized (this) {
             if (!waiting.mayRead) {
@@ -166,6 +170,14 @@ final class ReaderRole {
         unpark(awakened);
     }
 
+    /** Leaves for a thread that could not, having no stack left. */
+    void heal() {
+        Waiting holder = reader;
+        if (holder != null && holder.over) {
+            leave(holder);
+        }
+    }
+
     private @Nullable Waiting release(Waiting waiting) {
         reader = null;
         waiting.reads = false;
@@ -196,7 +208,7 @@ final class ReaderRole {
      * {@code since}; or at once for those that wait and cannot read.
      */
     synchronized boolean takeIfIdle(Waiting idle, long since) {
-        if (reader != null || (takes != since && others == 0)) {
+        if (reader != null || (takes != since && others <= 0)) {
             return false;
         }
         reader = idle;

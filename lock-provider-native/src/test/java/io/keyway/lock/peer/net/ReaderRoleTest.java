@@ -143,4 +143,17 @@ class ReaderRoleTest {
         done.park(Long.MAX_VALUE);
         assertThat(done.at).isEqualTo(Waiting.RUNNING);
     }
+
+    @Test
+    void whoCouldNotLeaveIsTakenForOneThatHas() {
+        Waiting lame = enter();
+        Waiting second = enter();
+        lame.over = true;
+        role.heal();
+        assertThat(second.reads).isTrue();
+        role.leave(lame);
+        assertThat(second.reads).as("it comes too late").isTrue();
+        second.over = true;
+        assertThat(enter().reads).isTrue();
+    }
 }
