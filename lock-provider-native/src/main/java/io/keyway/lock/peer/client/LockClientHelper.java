@@ -323,14 +323,14 @@ public class LockClientHelper implements Machine {
             turn.call(LockKeys.cache(key.algorithm()), new LockCall.Kept(key));
         }
         tellGranted(waiter, handle, handle.token(), turn);
-        if (waiters.knowNothing()) {
-            waiters.tellAll(held.holder(turn.now()), turn);
-        }
     }
 
     private void tellGranted(Waiter waiter, GrantHandle handle, long token, Turn turn) {
         waiters.served(waiter);
         turn.tell(new LockNotice.Granted(key, waiter.call.request(), handle, token, waiter.call.user()));
+        if (grant != null && waiters.knowNothing()) {
+            waiters.tellAll(grant.holder(turn.now()), turn);
+        }
     }
 
     // The way back

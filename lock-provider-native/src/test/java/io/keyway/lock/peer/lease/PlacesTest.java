@@ -49,6 +49,25 @@ class PlacesTest {
     }
 
     @Test
+    void whoAskedBesideAnotherForACachedLockHearsThatItWaitsWhenThatOneHasIt() {
+        c(0).acquireWithPlace("a");
+        world.settle();
+        assertThat(c(0).release("a")).isTrue();
+        c(0).holdToClient(true);
+        world.advance(LeaseWorld.TTL * 5 / 8 + LeaseWorld.TTL / 16);
+        c(0).acquireWithPlace("a");
+        long second = c(0).acquireWithPlace("a");
+        assertThat(c(0).believes("a"))
+                .as("too little of the lease is confirmed")
+                .isZero();
+        assertThat(c(0).places()).isEmpty();
+        c(0).holdToClient(false);
+        world.settle();
+        assertThat(c(0).believes("a")).isPositive();
+        assertThat(c(0).places()).containsExactly(second + ":-1");
+    }
+
+    @Test
     void whoComesWhenTheNextOfItsClientHasAskedHearsThatItWaitsByThatRequestsReceipt() {
         c(0).acquireWithPlace("a");
         world.settle();
