@@ -40,6 +40,7 @@ final class Stores {
             "member-off",
             "members3-off",
             "member-async",
+            "shard1-off",
             "tls",
             "tls-off");
 
@@ -87,6 +88,7 @@ final class Stores {
             case "mem" -> new Entrant.Store(client, "lock:native:mem://bench?" + options, "", classPath, List.of());
             case "local" -> local(client, options, classPath);
             case "member" -> members(client, 1, options, classPath, former, List.of());
+            case "shard1" -> members(client, 1, options + "&shards=1", classPath, former, List.of("--shards", "1"));
             case "members3" -> members(client, 3, options, classPath, former, List.of());
             case "tls" -> withTls(client, options, classPath, former);
             default -> throw new IllegalArgumentException("no contender is called " + name + "; there are " + NAMES);
