@@ -17,8 +17,8 @@ public interface LockProvider {
     Set<String> schemes();
 
     /**
-     * {@return the words that may follow its scheme in a URL, as in {@code lock:scheme:word://}, and with which it offers
-     * something else; lower case, in the order in which they are to be listed; mostly none}
+     * {@return the words that may follow its scheme in a URL, as in {@code lock:scheme:word://}, and with which it
+     * offers something else; lower case, in the order in which they are to be listed; mostly none}
      */
     default List<String> protocols() {
         return List.of();

@@ -122,8 +122,8 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = STANDARD,
             description =
-                    "What the members run, the protocol of the clients' URL (lock:native:NAME://): lease, or lamport, in"
-                            + " whose clusters every member must answer. All members say the same. Default:"
+                    "What the members run, the protocol of the clients' URL (lock:native:NAME://): lease, or lamport,"
+                            + " in whose clusters every member must answer. All members say the same. Default:"
                             + " ${DEFAULT-VALUE}.")
     private String algorithm = STANDARD;
 

@@ -113,8 +113,8 @@ public final class LamportAlgorithm implements Algorithm {
         return new Guarantees(
                 new Guarantee(
                         Grade.TIMED,
-                        "without any assumption while all members live; over the restart of one if clock rates differ by"
-                                + " less than 1 %"),
+                        "without any assumption while all members live; over the restart of one if clock rates differ"
+                                + " by less than 1 %"),
                 new Guarantee(Grade.TIMED, "if clock rates differ by less than 1 % and the answer is used at once"),
                 new Guarantee(Grade.ALWAYS, "while no member's files are replaced by older ones"),
                 new Guarantee(

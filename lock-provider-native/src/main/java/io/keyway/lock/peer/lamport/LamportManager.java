@@ -27,19 +27,20 @@ import org.jspecify.annotations.Nullable;
  * One lock at one member, towards the clients of that member: the sessions of those who ask and of the one who holds.
  * Whose turn it is among all members says the member's {@link LamportProcess}.
  *
- * <p><b>States of a request.</b> <i>Waiting</i>: the process has it. <i>Its turn</i>: the process has given it the lock,
- * and its client was not heard lately, so that a grant would be dead on arrival; it is granted when the client is
+ * <p><b>States of a request.</b> <i>Waiting</i>: the process has it. <i>Its turn</i>: the process has given it the
+ * lock, and its client was not heard lately, so that a grant would be dead on arrival; it is granted when the client is
  * heard, and over when its session is. <i>Held</i>: granted to the session, of one request at a time. <i>Claimed</i>: a
- * client says that it holds what a former life of this member granted, and the process has not said whether that stands.
+ * client says that it holds what a former life of this member granted, and the process has not said whether that
+ * stands.
  *
  * <p><b>Messages</b> of clients, as of the lease service, but for RECALL: nothing is cached. ACQUIRE is answered by
- * GRANTED, NOT_GRANTED or BLOCKED, and PLACE while it waits; WITHDRAW and RELEASE end what they name; REVOKE tells of an
- * expiry or a break; REASSERT is answered by REASSERTED or REVOKE; SHOW and BREAK go to the process.
+ * GRANTED, NOT_GRANTED or BLOCKED, and PLACE while it waits; WITHDRAW and RELEASE end what they name; REVOKE tells of
+ * an expiry or a break; REASSERT is answered by REASSERTED or REVOKE; SHOW and BREAK go to the process.
  *
  * <p><b>Invariants.</b> Each request that the process has is waiting or held here, and is taken back from it when it is
  * over, by whichever way: the client's word, the end of its session, the expiry of its lease, or impatience. A request
- * that does not wait ends at the latest when its patience does, and says who was silent. A grant is bound to its session
- * and ends by a message that names its token, or by the word of the sessions.
+ * that does not wait ends at the latest when its patience does, and says who was silent. A grant is bound to its
+ * session and ends by a message that names its token, or by the word of the sessions.
  */
 final class LamportManager implements Machine {
     private static final int PATIENCE = 0;

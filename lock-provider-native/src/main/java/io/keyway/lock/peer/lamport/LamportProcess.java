@@ -27,16 +27,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A member as a process of Lamport's paper: its logical clock, and its copy of the queues of all locks. One for each
- * member, so that there is one clock for all locks. docs/algorithms/lamport.md numbers where it departs from the source.
+ * member, so that there is one clock for all locks. docs/algorithms/lamport.md numbers where it departs from the
+ * source.
  *
  * <p><b>States of the process.</b> <i>Silent</i>: it has restarted, and leases of its former life may be believed in;
  * it hears the others and says nothing. <i>Joining</i>: it speaks, and has not heard of every other member what that
  * one asks for. <i>Joined</i>: it asks for locks.
  *
- * <p><b>States of a request</b> of one of its own clients. <i>Unstamped</i>, until it has joined. <i>Asked</i>: it has a
- * {@link Ticket}, stands in the queues of all who have heard of it, and not all have answered. <i>Answered</i>: of every
- * other member something was heard that is later in the total order. <i>Given</i>: it is the first of its queue, too,
- * and its manager ({@link LamportManager}) was told so, once. Of the requests of other members it knows what they said.
+ * <p><b>States of a request</b> of one of its own clients. <i>Unstamped</i>, until it has joined. <i>Asked</i>: it has
+ * a {@link Ticket}, stands in the queues of all who have heard of it, and not all have answered. <i>Answered</i>: of
+ * every other member something was heard that is later in the total order. <i>Given</i>: it is the first of its queue,
+ * too, and its manager ({@link LamportManager}) was told so, once. Of the requests of other members it knows what they
+ * said.
  *
  * <p><b>Messages</b> ({@link LamportMessage}), each stamped: REQUEST to all, answered by ACK; RELEASE to all. That is 3
  * (N - 1) for a lock and its release. When a member may be sent to again, what was sent last may be lost: BEGIN, a
