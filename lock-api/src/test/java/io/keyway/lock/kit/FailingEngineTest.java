@@ -101,7 +101,7 @@ class FailingEngineTest extends ReferenceClients {
     void aWaitEndsThoughItsWithdrawalFails() throws Exception {
         Lease held = other.lock("x").acquire();
         failing.add("withdraw");
-        assertThat(client.lock("x").tryAcquire(Duration.ofMillis(50))).isEmpty();
+        assertThat(client.lock("x").tryAcquire(Duration.ofMillis(500))).isEmpty();
         failing.clear();
         client.close();
         held.close();

@@ -236,7 +236,7 @@ public class RowRules {
     }
 
     /**
-     * {@return who is told when {@link #expired} has made that of the row, or the end of a grant took its upgrade along}
+     * {@return who is told when {@link #expired}, or a grant whose upgrade left with it, has made that of the row}
      *
      * @param before the row as it was
      * @param after the row as it is
