@@ -161,7 +161,7 @@ public final class CellLoop implements Driver, CellHost {
         wake();
     }
 
-    /** In a task of its executor. The turn itself is another one, after all sockets were read. */
+    /** In a task of its executor. The turn is another one, after all sockets were read. */
     void arrived(long number, Frame frame) {
         arrived.add(new Input.Arrived(number, frame));
         wake();
@@ -181,7 +181,7 @@ public final class CellLoop implements Driver, CellHost {
         wake();
     }
 
-    /** A link that was asked for cannot be opened before somebody changes a configuration. In a task of its executor. */
+    /** A link that was asked for cannot be opened before somebody changes a configuration. In a task. */
     void unfit(long number, String why) {
         arrived.add(new Input.Unfit(number, why));
         wake();

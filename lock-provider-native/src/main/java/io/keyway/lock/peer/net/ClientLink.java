@@ -91,8 +91,8 @@ final class ClientLink implements CellLoop.Link {
     }
 
     /**
-     * Opens that link, with TLS if there is any: the cell gets Opened when both stand. Otherwise {@code failed} gets the
-     * reason, and the cell nothing, unless that would be so again and again: then the cell is told.
+     * Opens that link, with TLS if there is any: the cell gets Opened when both stand. Otherwise {@code failed} gets
+     * the reason, and the cell nothing, unless that would be so again and again: then the cell is told.
      *
      * @param patience for the connection, and for TLS on it
      */
