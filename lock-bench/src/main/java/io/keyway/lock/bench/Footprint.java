@@ -34,7 +34,9 @@ final class Footprint {
         this.servers = servers;
     }
 
-    /** Processor time of a client that holds {@value #LOCKS} locks and does nothing else, and the heap for each lock. */
+    /**
+     * Processor time of a client that holds {@value #LOCKS} locks and does nothing else, and the heap for each lock.
+     */
     Figures held() throws Exception {
         List<ProcessHandle> here = List.of(ProcessHandle.current());
         eachOf("before", BEFORE, hold -> hold.free());

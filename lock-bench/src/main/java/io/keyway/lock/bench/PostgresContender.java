@@ -8,7 +8,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** PostgreSQL's advisory locks, as an application takes them: on a connection of a pool, kept while the lock is held. */
+/**
+ * PostgreSQL's advisory locks, as an application takes them: on a connection of a pool, kept while the lock is held.
+ */
 final class PostgresContender implements Contender {
     private static final int POOL = 64;
     private static final long FNV_OFFSET = 0xcbf29ce484222325L;

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The clients of one contender, in a JVM of their own: what the compiler learns of one is not what it must unlearn for
- * the next, and what the process uses is that contender's alone. A program: each line of its standard input is an order,
- * and answered by a line.
+ * the next, and what the process uses is that contender's alone. A program: each line of its standard input is an
+ * order, and answered by a line.
  *
  * <pre>
  * begin WORKLOAD      opens the clients

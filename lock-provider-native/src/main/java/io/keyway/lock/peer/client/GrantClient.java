@@ -115,7 +115,7 @@ public final class GrantClient implements Machine {
             }
         } else if (message instanceof LockMessage.Query query) {
             ClientGrant asked = grants.get(query.token());
-            ClientGrant.answer(from, query, asked, waiters.participants(turn.now()), turn);
+            ClientGrant.answer(from, query, asked, waiters.queue().participants(turn.now()), turn);
         } else if (!(message instanceof LockMessage.Misdirected m && waiters.misdirected(m.request(), turn))
                 && message instanceof LockMessage answer) {
             questions.received(answer, turn);

@@ -13,7 +13,6 @@ import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
-import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.peer.service.RefusalCause;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,18 +29,14 @@ class LocalWaiters {
     private WaiterList queue = new WaiterList();
     private WaiterList asks = new WaiterList();
     private List<Waiter> pending = List.of();
-    /** What the manager last said of a waiter's place; null while nothing is known. */
-    private LockMessage.@Nullable Place place;
-
-    /**
-     * The request whose receipt by the member tells all who wait behind it that they wait; 0 if none is asked for.
-     */
-    private long receipt;
+    /** Who has heard that it waits. */
+    private PlaceNews places;
 
     /** @param cache whether granted locks may be kept */
     LocalWaiters(Key key, boolean cache) {
         this.key = key;
         this.cache = cache;
+        this.places = new PlaceNews(key);
     }
 
     /** @param local the user of this client who holds the lock; null if none does */
@@ -52,12 +47,7 @@ class LocalWaiters {
             return;
         }
         queue.add(waiter);
-        List<Participant> holders = local != null || place == null ? local : place.holders();
-        if (holders == null) {
-            askForReceipt(turn);
-        } else if (!waiter.told) {
-            tellWaiting(waiter, -1, holders, turn);
-        }
+        places.joined(waiter, queue, local, turn);
     }
 
     @Nullable
@@ -88,16 +78,6 @@ class LocalWaiters {
         return queue.isEmpty() && asks.isEmpty();
     }
 
-    /** Those who queue, in order, and for how long. */
-    ParticipantList participants(long now) {
-        ParticipantList all = new ParticipantList();
-        for (Waiter waiter : queue) {
-            LockCall.Acquire call = waiter.call;
-            all.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
-        }
-        return all;
-    }
-
     /** Those who queue, in order. */
     WaiterList queue() {
         return queue;
@@ -106,12 +86,6 @@ class LocalWaiters {
     /** Those who want an answer at once, in order. */
     WaiterList asks() {
         return asks;
-    }
-
-    /** The first who queues. */
-    @Nullable
-    Waiter first() {
-        return queue.first();
     }
 
     /** The first who queues, else the first who wants an answer at once. */
@@ -144,7 +118,7 @@ class LocalWaiters {
                         call.patience(),
                         call.atLeast(),
                         call.owner()));
-        askForReceipt(turn);
+        places.askForReceipt(queue, turn);
     }
 
     /** A user gave up. */
@@ -356,69 +330,36 @@ class LocalWaiters {
     /** The waiter whose request it is learns its place; those behind it learn that they wait. */
     void placed(LockMessage.Place now, Turn turn) {
         Waiter asked = find(now.request());
-        if (asked == null) {
-            return;
+        if (asked != null) {
+            places.placed(asked, now, queue, turn);
         }
-        place = now;
-        tellWaiting(asked, now.ahead(), now.holders(), turn);
-        tellAll(now.holders(), turn);
     }
 
     /** Whether some have not heard that they wait. */
     boolean knowNothing() {
-        Waiter last = queue.last();
-        return last != null && !last.told;
+        return PlaceNews.someKnowNothing(queue);
     }
 
     /** Those who know nothing learn that they wait. They came last; the first of all hears from the manager itself. */
     void tellAll(List<Participant> holders, Turn turn) {
-        for (Waiter each = queue.last(); each != null && !each.told; each = each.before) {
-            if (!each.isSent()) {
-                tellWaiting(each, -1, holders, turn);
-            }
-        }
-    }
-
-    /**
-     * Some do not know that they wait, and no place will tell, since whoever's request is at the manager knows and did
-     * not ask for it: they wait as soon as the manager has it.
-     */
-    private void askForReceipt(Turn turn) {
-        Waiter first = queue.first();
-        boolean told = first != null && first.told && first.isSent() && receipt != first.sent;
-        if (first != null && told && knowNothing() && turn.client().exists()) {
-            receipt = first.sent;
-            turn.client().receipt(key, receipt);
-        }
+        places.tellAll(queue, holders, turn);
     }
 
     /** The member has that message, and has not granted what it asked for. */
     void received(long number, Turn turn) {
-        if (number == receipt) {
-            receipt = 0;
-            Waiter first = queue.first();
-            if (first != null && first.sent == number && pending.isEmpty()) {
-                tellAll(List.of(), turn);
-            }
-        }
-    }
-
-    private void tellWaiting(Waiter waiter, int ahead, List<Participant> holders, Turn turn) {
-        waiter.told = true;
-        turn.tell(new LockNotice.Waiting(key, waiter.call.request(), ahead, holders, waiter.call.user()));
+        places.received(number, queue, pending.isEmpty(), turn);
     }
 
     /** The lock is this client's: what was said of places is of no use any more. */
     void forgetPlace() {
-        place = null;
+        places.forgetPlace();
     }
 
     // Sessions
 
     /** The session is over, and all requests and pending grants with it. */
     void unsent() {
-        place = null;
-        receipt = 0;
+        places = new PlaceNews(key);
         pending = List.of();
         for (Waiter waiter : queue) {
             waiter.sent = 0;
@@ -434,8 +375,7 @@ class LocalWaiters {
 
     LocalWaiters copy() {
         LocalWaiters copy = fresh(key, cache);
-        copy.place = place;
-        copy.receipt = receipt;
+        copy.places = places.copy();
         copy.queue = queue.copy();
         copy.asks = asks.copy();
         for (Waiter waiter : pending) {
@@ -453,6 +393,6 @@ class LocalWaiters {
         queue.forEach(waiter -> waiter.encode(pending.contains(waiter), out));
         out.put(asks.size());
         asks.forEach(waiter -> waiter.encode(pending.contains(waiter), out));
-        out.put(receipt).value(String.valueOf(place));
+        places.encode(out);
     }
 }

@@ -34,10 +34,10 @@ import org.jspecify.annotations.Nullable;
  * <i>frozen</i>: belief stays where it was until the new member has confirmed it.
  *
  * <p><b>Messages.</b> ACQUIRE, WITHDRAW and RELEASE go to the manager; GRANTED, NOT_GRANTED and PLACE come back. RECALL
- * is answered by ACCEPTED if the lock lies idle. If not the grant is <i>wanted</i> from then on: it goes straight back at
- * its release, and DENIED says so to whom that is of use. REVOKE ends the grant; one that breaks it is answered by REVOKED, at once or, with a
- * guard, when the user says that it has stopped. REASSERT claims a frozen grant, REASSERTED confirms it. QUERY is
- * answered by USE.
+ * is answered by ACCEPTED if the lock lies idle. If not the grant is <i>wanted</i> from then on: it goes straight back
+ * at its release, and DENIED says so to whom that is of use. REVOKE ends the grant; one that breaks it is answered by
+ * REVOKED, at once or, with a guard, when the user says that it has stopped. REASSERT claims a frozen grant, REASSERTED
+ * confirms it. QUERY is answered by USE.
  *
  * <p><b>Invariants.</b> No deadline is stored: the session carries the lease, and {@link GrantHandle} answers whether
  * it is believed. A grant that nobody waits for goes back at once, by its token. The handle is closed, by
@@ -128,7 +128,7 @@ public class LockClientHelper implements Machine {
             reasserted(reasserted, turn);
         } else if (message instanceof LockMessage.Query query) {
             ClientGrant asked = grant != null && grant.handle.token() == query.token() ? grant : null;
-            ClientGrant.answer(from, query, asked, waiters.participants(turn.now()), turn);
+            ClientGrant.answer(from, query, asked, waiters.queue().participants(turn.now()), turn);
         } else if (!(message instanceof LockMessage.Misdirected m && waiters.misdirected(m.request(), turn))
                 && message instanceof LockMessage answer
                 && questions != null) {
@@ -240,7 +240,7 @@ public class LockClientHelper implements Machine {
             }
             return;
         }
-        Waiter next = waiters.first();
+        Waiter next = waiters.queue().first();
         if (held.wanted && next != null) {
             turn.goal(LockGoal.HAND_OVER_FORBIDDEN);
         }
@@ -353,7 +353,7 @@ public class LockClientHelper implements Machine {
             }
             return;
         }
-        Waiter next = waiters.first();
+        Waiter next = waiters.queue().first();
         if ((held.wanted || !held.cacheable()) && next != null && client.exists()) {
             // In the queue before the lock moves on: its place is that of its user's call.
             waiters.request(next, turn);
@@ -538,7 +538,7 @@ public class LockClientHelper implements Machine {
         ClientGrant held = grant;
         while (held != null && held == grant && !serve(held, turn)) {}
         if (grant == null && !waiters.arePending() && turn.client().exists()) {
-            Waiter first = waiters.first();
+            Waiter first = waiters.queue().first();
             if (first != null) {
                 waiters.request(first, turn);
             }
@@ -559,7 +559,8 @@ public class LockClientHelper implements Machine {
             if (!waiters.asks().isEmpty()) {
                 waiters.refuseAsks(held.holder(turn.now()), turn);
             }
-            return handle.attend(held.frozen || held.mustReturn() || waiters.first() != null);
+            return handle.attend(
+                    held.frozen || held.mustReturn() || waiters.queue().first() != null);
         }
         Waiter next = waiters.next();
         if (held.mustReturn() || (next != null && !held.fits(next))) {

@@ -1,6 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.ParticipantList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -120,6 +123,16 @@ final class WaiterList implements Iterable<Waiter> {
                 return now;
             }
         };
+    }
+
+    /** All, in order, and for how long they have waited. */
+    ParticipantList participants(long now) {
+        ParticipantList all = new ParticipantList();
+        for (Waiter waiter : this) {
+            LockCall.Acquire call = waiter.call;
+            all.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
+        }
+        return all;
     }
 
     WaiterList copy() {

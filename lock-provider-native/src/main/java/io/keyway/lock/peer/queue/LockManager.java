@@ -38,20 +38,22 @@ import org.jspecify.annotations.Nullable;
  * be held at least for longer; it keeps others out until that time has passed on the member's clock, nobody holds it,
  * and no message finds it but a break, and the word of the client to which it came too late that nobody used it.
  *
- * <p><b>Messages</b> of clients. ACQUIRE asks for the lock: GRANTED at once if it is free, else it is queued, or refused
- * with NOT_GRANTED; PLACE says once where it stands in the queue. WITHDRAW takes it out, or ends its grant. RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which
- * it may have cached, to give it back: ACCEPTED ends the grant; DENIED, for who does not wait, says that it is in use. REASSERT claims a grant
- * after a restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
+ * <p><b>Messages</b> of clients. ACQUIRE asks for the lock: GRANTED at once if it is free, else it is queued, or
+ * refused with NOT_GRANTED; PLACE says once where it stands in the queue. WITHDRAW takes it out, or ends its grant.
+ * RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which it may have cached, to give it back:
+ * ACCEPTED ends the grant; DENIED, for who does not wait, says that it is in use. REASSERT claims a grant after a
+ * restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
  * answered QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the
  * ANSWER. The sessions say when a grant expires, when a session is over, when it is heard again, and when the
  * quarantine is over.
  *
  * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the
  * sessions (expiry, end of session), and by nothing else; each message that ends one names its token. Tokens rise over
- * all grants of the name, whether they reached somebody or not. Grants that stand together are {@link Admission#admits
- * admitted} together. Nobody who is heard is overtaken: who comes later is granted later. While anybody waits, and
- * for a while after clients have taken the lock from each other, a holder that could cache it knows that it is wanted. A request that does not wait is in the queue only while a recall
- * of its own, or the quarantine, is unanswered.
+ * all grants of the name, whether they reached somebody or not. Grants that stand together are
+ * {@link Admission#admits admitted} together. Nobody who is heard is overtaken: who comes later is granted later. While
+ * anybody waits, and for a while after clients have taken the lock from each other, a holder that could cache it knows
+ * that it is wanted. A request that does not wait is in the queue only while a recall of its own, or the quarantine, is
+ * unanswered.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;

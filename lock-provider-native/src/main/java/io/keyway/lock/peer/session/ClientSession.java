@@ -30,11 +30,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client's session with one member: the one link, who waits, and what is made of it, {@link ClientHandshake} (what is
- * said before the welcome) and {@link OpenSession} (what is said after it, and until when which grants are believed in).
+ * said before the welcome) and {@link OpenSession} (what is said after it, and until when which grants are believed
+ * in).
  *
  * <p><b>States.</b> No session; a session whose link is up; a session whose link is down, which is dialled again for as
  * long as somebody waits, holds, or wants it anyway. The link is down, dialled, asked to prove itself (the hello is
- * sent), proved, or up; links are numbered by attempt. Of former incarnations of the member whose grants may still be believed in, the end of that belief is kept (frozen).
+ * sent), proved, or up; links are numbered by attempt. Of former incarnations of the member whose grants may still be
+ * believed in, the end of that belief is kept (frozen).
  *
  * <p><b>Messages</b>: HELLO and PROOF; DATA with what machines say, with a stamp alone (KEEP), or with an
  * acknowledgement; BYE last. The member answers with CHALLENGE, WELCOME or REFUSE, and with DATA.

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * The numbered messages of one session at one end, in both directions, and when they are sent again; it outlives links.
  *
  * <p>Out: every message keeps its number until the peer acknowledges it, and is sent again from the first
- * unacknowledged one (go-back-N): after a share of the smallest lease, then at growing distances. In: the next number is taken, lower ones are duplicates. A frame beyond the next
- * number is dropped whole, because what its header extends may have been ended by a message that is missing.
+ * unacknowledged one (go-back-N): after a share of the smallest lease, then at growing distances. In: the next number
+ * is taken, lower ones are duplicates. A frame beyond the next number is dropped whole, because what its header extends
+ * may have been ended by a message that is missing.
  */
 final class MessageStream {
     /**

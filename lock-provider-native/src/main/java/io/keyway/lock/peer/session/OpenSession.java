@@ -31,12 +31,12 @@ import org.jspecify.annotations.Nullable;
  * <i>owed</i> from the sending of one until the highest that was sent has come back; messages that came are
  * <i>unacknowledged</i> until the next frame goes out. What is due is noted as a turn begins and sent by its flush.
  *
- * <p><b>Pace.</b> How often a stamp is sent, and how long an answer may be missing, follows from the smallest lease that
- * is held and the smallest that is waited with.
+ * <p><b>Pace.</b> How often a stamp is sent, and how long an answer may be missing, follows from the smallest lease
+ * that is held and the smallest that is waited with.
  *
- * <p><b>Invariants.</b> A frame is taken whole or not at all: its acknowledgement, its messages in order, then its echo.
- * Belief moves only by a stamp that this session has sent. A stamp goes with the last frame of a flush, behind all that
- * was said before it.
+ * <p><b>Invariants.</b> A frame is taken whole or not at all: its acknowledgement, its messages in order, then its
+ * echo. Belief moves only by a stamp that this session has sent. A stamp goes with the last frame of a flush, behind
+ * all that was said before it.
  */
 final class OpenSession {
     private static final long SHORTEST_SILENCE = 100_000_000L;

@@ -115,7 +115,7 @@ public final class UnsafeHelpers {
         @Override
         @Nullable
         Waiter taker(long request) {
-            return first();
+            return queue().first();
         }
 
         @Override
