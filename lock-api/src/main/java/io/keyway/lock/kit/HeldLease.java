@@ -731,15 +731,21 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
             while (true) {
                 try {
                     CompletableFuture<ReleaseOutcome> outcome = outcomeFuture();
-                    return watch
-                            ? client.time().await(outcome, timeUp)
-                            : client.time().await(outcome);
+                    // Each by its own limit: the thread that watches may fail.
+                    return client.time().manual()
+                            ? client.time().await(outcome)
+                            : client.time().await(outcome, timeUp);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (ExecutionException e) {
                     return ReleaseOutcome.UNKNOWN;
                 } catch (TimeoutException e) {
                     return conclude(Answer.UNKNOWN);
+                } catch (RuntimeException | Error e) {
+                    if (watch) {
+                        conclude(Answer.UNKNOWN);
+                    }
+                    throw e;
                 }
             }
         } finally {

@@ -171,11 +171,14 @@ final class PendingAcquire extends Registry.Node {
                     }
                     // Decided already: the outcome is being written.
                     interrupted = true;
-                } catch (IllegalStateException e) {
-                    // No time passes. Unless it was decided just now.
+                } catch (RuntimeException e) {
+                    // No time passes, or this thread is to run what it waits for. Unless it was decided just now.
                     if (withdraw()) {
                         throw e;
                     }
+                } catch (Error e) {
+                    leaveBehind();
+                    throw e;
                 } catch (ExecutionException e) {
                     throw Failures.rethrow(e.getCause());
                 }
@@ -196,6 +199,14 @@ final class PendingAcquire extends Registry.Node {
                     return inTime();
                 } catch (InterruptedException e) {
                     interrupted = true;
+                } catch (RuntimeException e) {
+                    // No time passes, or this thread is to run what it waits for. Unless it was decided just now.
+                    if (withdraw()) {
+                        throw e;
+                    }
+                } catch (Error e) {
+                    leaveBehind();
+                    throw e;
                 } catch (ExecutionException e) {
                     throw Failures.rethrow(e.getCause());
                 }
@@ -204,6 +215,14 @@ final class PendingAcquire extends Registry.Node {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /** Its thread has too little stack or memory to wait. */
+    private void leaveBehind() {
+        if (!withdraw()) {
+            CompletionStage<Optional<Lease>> stage = outcome;
+            stage.thenAccept(granted -> granted.ifPresent(Lease::releaseAsync));
         }
     }
 

@@ -308,7 +308,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
             lock.unlock();
         }
         if (ends) {
-            end();
+            io.whereItMayWait(this::end);
         }
         if (first) {
             whenClosed.run();

@@ -173,7 +173,7 @@ public final class LocalRuntime implements ClientRuntime {
             lock.unlock();
         }
         if (ending != null) {
-            ending.end();
+            io.whereItMayWait(ending::end);
         }
     }
 

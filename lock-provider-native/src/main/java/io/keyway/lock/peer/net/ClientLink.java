@@ -137,6 +137,8 @@ final class ClientLink implements CellLoop.Link {
             }
         } catch (IOException e) {
             failed(e);
+        } catch (RuntimeException e) {
+            fail(e.toString());
         }
     }
 
@@ -345,7 +347,8 @@ final class ClientLink implements CellLoop.Link {
         end();
     }
 
-    private void end() {
+    /** Ends it, whatever has become of it so far. */
+    void end() {
         if (ended) {
             return;
         }

@@ -9,6 +9,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -71,17 +73,28 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         this.clock = clock;
     }
 
-    /** Opens what has to be open before the first task. Once, by one thread. */
+    /**
+     * Opens what has to be open before the first task. Once, by one thread; again if it failed.
+     *
+     * @throws LockUnavailableException if this process may have no more files, threads or memory
+     */
     public void start() {
+        SocketReader opened = null;
         try {
-            reader = new SocketReader(this, tasks, alarms);
-        } catch (IOException e) {
+            opened = new SocketReader(this, tasks, alarms);
+            Thread thread = new Thread(this::readWhileNobodyWaits, name);
+            thread.setDaemon(true);
+            reader = opened;
+            own = thread;
+            thread.start();
+        } catch (IOException | OutOfMemoryError e) {
+            reader = null;
+            own = null;
+            if (opened != null) {
+                opened.close();
+            }
             throw new LockUnavailableException("no socket can be opened: " + e.getMessage(), null, null, e);
         }
-        Thread thread = new Thread(this::readWhileNobodyWaits, name);
-        thread.setDaemon(true);
-        own = thread;
-        thread.start();
     }
 
     // Turns
@@ -99,21 +112,49 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         }
     }
 
-    /** Runs what is queued, unless another thread does. */
+    /** Runs what is queued, unless another thread does; the rest of much is for the thread of this object. */
     void drain(Thread me) {
         if (!tasks.drain(me, me == own)) {
             help();
         }
     }
 
+    /** For a thread that waits for a task of which nobody may be in charge. */
+    void helpWaiting(Thread me) {
+        if (me == own) {
+            drain(me);
+        } else {
+            help(); // this one may have too little stack
+        }
+    }
+
     /** Has the thread of this object look for tasks. */
-    void help() {
+    private void help() {
         LockSupport.unpark(own);
         reader().wakeUp();
     }
 
+    /** Runs it here, or on another thread if this one runs a task: for what has to wait for other tasks. */
+    public void whereItMayWait(Runnable work) {
+        if (tasks.runsOn(Thread.currentThread())) {
+            Thread thread = new Thread(work, name + "-end");
+            thread.setDaemon(true);
+            thread.start();
+        } else {
+            work.run();
+        }
+    }
+
+    private void checkMayWait() {
+        if (tasks.runsOn(Thread.currentThread())) {
+            throw new IllegalStateException("cannot wait here: this thread runs what the outcome waits for. "
+                    + "Wait on another thread, or go on with a stage.");
+        }
+    }
+
     /** Runs the task and returns when it is over. Not in a task. */
     public void run(Runnable task) {
+        checkMayWait();
         CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
         execute(() -> {
             try {
@@ -177,14 +218,16 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         if (outcome.isDone()) {
             return;
         }
-        Thread me = Thread.currentThread();
-        if (tasks.runsOn(me)) {
-            throw new IllegalStateException("cannot wait here: this thread runs what the outcome waits for. "
-                    + "Wait on another thread, or go on with a stage.");
-        }
+        checkMayWait();
         SocketReader open = reader;
         if (open != null && !closed) {
-            waitReading(new Waiting(me, outcome, open::wakeUp), outcome, until);
+            Thread me = Thread.currentThread();
+            Waiting waiting = new Waiting(me, outcome, open::wakeUp);
+            if (me instanceof ForkJoinWorkerThread) {
+                ForkJoinPool.managedBlock(new ReadingBlocker(waiting, outcome, until));
+            } else {
+                waitReading(waiting, outcome, until);
+            }
         }
         try {
             if (until == NEVER) {
@@ -194,6 +237,30 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
             }
         } catch (ExecutionException | CancellationException | TimeoutException e) {
             LOG.trace("the caller looks what it is", e);
+        }
+    }
+
+    /** A pool makes up for its thread that waits: another task of it may be what ends the wait. */
+    private final class ReadingBlocker implements ForkJoinPool.ManagedBlocker {
+        private final Waiting waiting;
+        private final CompletableFuture<?> outcome;
+        private final long until;
+
+        ReadingBlocker(Waiting waiting, CompletableFuture<?> outcome, long until) {
+            this.waiting = waiting;
+            this.outcome = outcome;
+            this.until = until;
+        }
+
+        @Override
+        public boolean block() throws InterruptedException {
+            waitReading(waiting, outcome, until);
+            return true;
+        }
+
+        @Override
+        public boolean isReleasable() {
+            return outcome.isDone();
         }
     }
 
@@ -234,49 +301,46 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
 
     private void readWhileNobodyWaits() {
         Waiting idle = new Waiting(Thread.currentThread(), null, reader()::wakeUp);
-        Throwable failed = null;
+        long takes = -1;
         while (!closed) {
             try {
-                if (failed != null) {
-                    LockSupport.parkNanos(SHORT_NANOS);
-                    LOG.error("{} goes on after a failure", name, failed);
-                    failed = null;
-                }
-                readWhileNobodyWaits(idle);
+                takes = readOrWait(idle, takes);
             } catch (RuntimeException | Error e) {
-                failed = e;
-            } finally {
-                role.leave(idle);
+                SerialTasks.complain("the thread that reads for a client goes on after a failure", e);
+                LockSupport.parkNanos(this, SHORT_NANOS);
+                takes = -1;
             }
         }
     }
 
-    private void readWhileNobodyWaits(Waiting idle) {
-        long takes = -1;
-        while (!closed) {
-            if (role.takeIfIdle(idle, takes)) {
+    /** Reads while nobody else does, or waits until that is so; returns who has read by then. */
+    private long readOrWait(Waiting idle, long takes) {
+        if (role.takeIfIdle(idle, takes)) {
+            try {
                 do {
                     read(idle, now(), NEVER);
                     // An interrupt of this thread means nothing, but would end each select at once.
                     Thread.interrupted();
                 } while (!closed && !role.followed());
+            } finally {
                 role.leave(idle);
-                takes = -1;
-            } else if (role.sleepUntilFree(idle, takes)) {
-                while (!closed && role.sleeps()) {
-                    LockSupport.parkNanos(this, ACTIVE_NANOS);
-                    Thread.interrupted();
-                    drain(idle.thread);
-                    role.heal();
-                }
-                takes = -1;
-            } else {
-                takes = role.takes();
-                LockSupport.parkNanos(this, GRACE_NANOS);
+            }
+            return -1;
+        }
+        if (role.sleepUntilFree(idle, takes)) {
+            while (!closed && role.sleeps()) {
+                LockSupport.parkNanos(this, ACTIVE_NANOS);
                 Thread.interrupted();
                 drain(idle.thread);
+                role.heal();
             }
+            return -1;
         }
+        long seen = role.takes();
+        LockSupport.parkNanos(this, GRACE_NANOS);
+        Thread.interrupted();
+        drain(idle.thread);
+        return seen;
     }
 
     // The clock of the users
@@ -296,9 +360,13 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         return clock.manual();
     }
 
-    /** Runs no task any more, and ends the thread; who waits goes on waiting without reading. Not in a task. */
+    /**
+     * Ends the thread and all connections, and runs no task that comes later; who waits goes on waiting without reading.
+     * Not in a task.
+     */
     @Override
     public void close() {
+        checkMayWait();
         closed = true;
         Thread thread = own;
         if (thread == null) {
@@ -306,14 +374,26 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         }
         help();
         boolean interrupted = false;
-        while (thread.isAlive() && thread != Thread.currentThread()) {
+        while (thread.isAlive()) {
             try {
                 thread.join();
             } catch (InterruptedException e) {
                 interrupted = true;
             }
         }
-        reader().close();
+        CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
+        tasks.add(() -> {
+            try {
+                reader().close();
+            } finally {
+                over.complete(null);
+            }
+        });
+        tasks.drain(Thread.currentThread(), true);
+        while (!over.isDone()) {
+            LockSupport.parkNanos(this, GRACE_NANOS);
+            tasks.drain(Thread.currentThread(), true); // what another thread has left, which has run its share
+        }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

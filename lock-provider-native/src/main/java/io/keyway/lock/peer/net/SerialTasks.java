@@ -24,6 +24,11 @@ final class SerialTasks {
         }
     }
 
+    /** More calls than it takes to get to a task. */
+    private static final int FRAMES = 24;
+    /** So many tasks, most of them of others, are run by a thread that has something else to do. */
+    private static final int SHARE = 64;
+
     private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
     /** Who runs them; null if nobody does. Set back by a plain write, which needs no stack. */
     private volatile @Nullable Thread runner;
@@ -47,28 +52,44 @@ final class SerialTasks {
     }
 
     /**
-     * Runs all that is queued, unless another thread does.
+     * Runs what is queued, unless another thread does.
      *
      * @param me the current thread, which is in no task
-     * @param last whether it runs again itself what it has too little stack for
-     * @return false if another thread has to come along, since this one has too little stack left
+     * @param last whether it runs again itself what it has too little stack for, and all that others give meanwhile
+     * @return false if another thread has to come along, since this one has too little stack left, or has run its share
      */
     boolean drain(Thread me, boolean last) {
         // Who has run the tasks looks once more after saying that it does not any longer: nothing is left behind.
-        while (!isEmpty() && RUNNER.compareAndSet(this, null, me)) {
+        if (!last && !hasStack()) {
+            return false;
+        }
+        for (int share = SHARE; !isEmpty() && RUNNER.compareAndSet(this, null, me); ) {
             boolean goesOn = true;
             try {
                 for (Runnable task = next(); task != null; task = goesOn ? next() : null) {
-                    goesOn = tried(task) || last;
+                    goesOn = (tried(task) && --share > 0) || last;
                 }
             } finally {
                 runner = null;
             }
             if (!goesOn) {
-                return false;
+                return isEmpty();
             }
         }
         return true;
+    }
+
+    /** Whether the queue can be emptied here at all: a task that is taken from it and does not begin is lost. */
+    private static boolean hasStack() {
+        try {
+            return depth(FRAMES) == FRAMES;
+        } catch (StackOverflowError e) {
+            return false;
+        }
+    }
+
+    private static int depth(int frames) {
+        return frames == 0 ? 0 : depth(frames - 1) + 1;
     }
 
     private @Nullable Runnable next() {
@@ -92,10 +113,20 @@ final class SerialTasks {
                 return false;
             }
             again = null;
-            LOG.error("a task of a client failed twice", e);
-        } catch (RuntimeException | Error e) {
-            LOG.error("a task of a client failed", e);
+            complain("a task of a client failed twice", e);
+        } catch (Throwable e) {
+            complain("a task of a client failed", e);
         }
         return true;
+    }
+
+    /** Whoever logs may fail as well, for lack of memory or by its own fault: the others are served all the same. */
+    static void complain(String what, Throwable why) {
+        try {
+            LOG.error(what, why);
+        } catch (Throwable e) {
+            // Nothing is left to say it with.
+            return;
+        }
     }
 }

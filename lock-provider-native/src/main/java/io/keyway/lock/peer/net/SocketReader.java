@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.net.ReaderRole.Waiting;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedSelectorException;
@@ -24,7 +25,7 @@ import org.slf4j.LoggerFactory;
 final class SocketReader {
     private static final Logger LOG = LoggerFactory.getLogger(SocketReader.class);
     private static final long NOT_SELECTING = Long.MIN_VALUE;
-    private static final int BYTES = 64 * 1024;
+    private static final int BYTES = 16 * 1024;
     /** How often it looks whether another thread has run its task before it parks. */
     private static final int SPINS = 200;
 
@@ -86,6 +87,9 @@ final class SocketReader {
      * @param latest when the select ends without anything, on the clock of the alarms
      */
     void read(Waiting reader, long latest) {
+        if (pumping) {
+            park(reader.thread); // of a thread that failed between finding and reading
+        }
         long end = latest;
         until = end;
         reader.at = Waiting.SELECTING;
@@ -127,8 +131,16 @@ final class SocketReader {
     }
 
     private void haveItRead(Thread me) {
+        boolean queued = false;
         pumping = true;
-        tasks.add(pump);
+        try {
+            tasks.add(pump);
+            queued = true;
+        } finally {
+            if (!queued) {
+                pumping = false;
+            }
+        }
         loop.drain(me);
         for (int spins = 0; pumping && spins < SPINS; spins++) {
             Thread.onSpinWait();
@@ -139,7 +151,7 @@ final class SocketReader {
         Error failed = failure;
         if (failed != null) {
             failure = null;
-            LOG.error("a client could not take all that came", failed);
+            SerialTasks.complain("a client could not take all that came", failed);
         }
     }
 
@@ -150,7 +162,7 @@ final class SocketReader {
             LockSupport.parkNanos(this, PARK_NANOS);
             interrupted |= Thread.interrupted();
             if (pumping) {
-                loop.help(); // should whoever was at it have had too little stack
+                loop.helpWaiting(me); // should whoever was at it have left it
             }
         }
         parked = null;
@@ -163,7 +175,7 @@ final class SocketReader {
         boolean queued = false;
         try {
             for (SelectionKey key : ready) {
-                ((ClientLink) key.attachment()).ready(key, bytes);
+                pump(key);
             }
             alarms.moveDue(loop.now(), tasks);
         } catch (Error e) {
@@ -179,6 +191,15 @@ final class SocketReader {
         }
     }
 
+    private void pump(SelectionKey key) {
+        try {
+            ((ClientLink) key.attachment()).ready(key, bytes);
+        } catch (RuntimeException e) {
+            SerialTasks.complain("a connection of a client failed", e);
+            close(key.channel());
+        }
+    }
+
     private void pumped() {
         pumping = false;
         Thread waiting = parked;
@@ -191,11 +212,24 @@ final class SocketReader {
         }
     }
 
+    /** Ends all connections: of those that are under way nobody else knows. In a task. */
     void close() {
+        if (selector.isOpen()) {
+            for (SelectionKey key : selector.keys()) {
+                if (key.attachment() instanceof ClientLink link) {
+                    link.end();
+                }
+                close(key.channel());
+            }
+            close(selector);
+        }
+    }
+
+    private static void close(Closeable open) {
         try {
-            selector.close();
+            open.close();
         } catch (IOException e) {
-            LOG.debug("a selector cannot be closed", e);
+            LOG.debug("{} cannot be closed", open, e);
         }
     }
 }
