@@ -287,7 +287,7 @@ public final class LocalRuntime implements ClientRuntime {
                         again(link, launch.underWay(config()) ? "its host is being started" : config().taken(why));
                     case NONE -> loop.refused(link, why);
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | LinkageError e) {
                 LOG.warn("cannot host {}: {}", config().directory().path(), e.toString());
                 loop.refused(link, "cannot host " + config().directory().path() + ": " + e.getMessage());
             }

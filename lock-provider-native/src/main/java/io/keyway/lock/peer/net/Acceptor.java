@@ -12,7 +12,8 @@ import java.net.SocketAddress;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Takes connections for a member's cell, all on the cell's loop, and numbers them. */
-@SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
+// The pipeline hears of a channel's end; Netty 4.1 knows the deprecated option alone.
+@SuppressWarnings({"FutureReturnValueIgnored", "deprecation"})
 public final class Acceptor implements AutoCloseable {
     /** Says whether a connection may speak at all; a refusal closes it. */
     public interface Gate {
@@ -35,7 +36,7 @@ public final class Acceptor implements AutoCloseable {
         ChannelFuture binding = new ServerBootstrap()
                 .group(shard.cell().loop(), shard.cell().loop())
                 .channel(kind)
-                .childOption(ChannelOption.RECVBUF_ALLOCATOR, new ReusedReadBuffer())
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new ReusedReadBuffer())
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {

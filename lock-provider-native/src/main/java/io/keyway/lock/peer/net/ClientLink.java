@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * One connection of a client, on a socket that does not block: in tasks of its {@link ClientLoop} only. All frames of a
  * turn leave in one write; what the system does not take waits, up to 64 MiB, until the socket can be written again.
  */
-final class ClientLink implements CellLoop.Link {
+final class ClientLink implements CellLoop.Link, SocketReader.Connection {
     private static final Logger LOG = LoggerFactory.getLogger(ClientLink.class);
     private static final int OUT_BYTES = 4 * 1024;
     /** A buffer that has grown beyond that is dropped when it is empty. */
@@ -177,8 +177,8 @@ final class ClientLink implements CellLoop.Link {
         loop.reader().changed();
     }
 
-    /** The socket can be connected, written or read. */
-    void ready(SelectionKey selected, ByteBuffer bytes) {
+    @Override
+    public void ready(SelectionKey selected, ByteBuffer bytes) {
         if (ended) {
             return;
         }
@@ -347,8 +347,8 @@ final class ClientLink implements CellLoop.Link {
         end();
     }
 
-    /** Ends it, whatever has become of it so far. */
-    void end() {
+    @Override
+    public void end() {
         if (ended) {
             return;
         }

@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * has not spoken takes the time of those who hold. Until it has proved itself it counts as half-open, and the time in
  * which it has to say hello is short.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // the pipeline hears of a channel's end
+// The pipeline hears of a channel's end; Netty 4.1 knows the deprecated option alone.
+@SuppressWarnings({"FutureReturnValueIgnored", "deprecation"})
 public final class MemberAcceptor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MemberAcceptor.class);
     private static final int BACKLOG = 1024;
@@ -96,7 +97,7 @@ public final class MemberAcceptor implements AutoCloseable {
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
-                .childOption(ChannelOption.RECVBUF_ALLOCATOR, new ReusedReadBuffer())
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, new ReusedReadBuffer())
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {

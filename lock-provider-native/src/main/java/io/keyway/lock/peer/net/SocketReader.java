@@ -23,6 +23,15 @@ import org.slf4j.LoggerFactory;
  * its place; meanwhile the reader waits for it.
  */
 final class SocketReader {
+    /** What is registered; in tasks only. */
+    interface Connection {
+        /** The socket can be connected, written or read; the buffer is for what is read. */
+        void ready(SelectionKey selected, ByteBuffer bytes);
+
+        /** Ends it, whatever has become of it so far. */
+        void end();
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(SocketReader.class);
     private static final long NOT_SELECTING = Long.MIN_VALUE;
     private static final int BYTES = 16 * 1024;
@@ -193,7 +202,7 @@ final class SocketReader {
 
     private void pump(SelectionKey key) {
         try {
-            ((ClientLink) key.attachment()).ready(key, bytes);
+            ((Connection) key.attachment()).ready(key, bytes);
         } catch (RuntimeException e) {
             SerialTasks.complain("a connection of a client failed", e);
             close(key.channel());
@@ -216,8 +225,8 @@ final class SocketReader {
     void close() {
         if (selector.isOpen()) {
             for (SelectionKey key : selector.keys()) {
-                if (key.attachment() instanceof ClientLink link) {
-                    link.end();
+                if (key.attachment() instanceof Connection connection) {
+                    connection.end();
                 }
                 close(key.channel());
             }

@@ -53,10 +53,12 @@ final class Link {
                     return true;
                 }
             }
-            boolean asks = pass(client, server, toServer, fault(faults, Direction.TO_SERVER), clientKey, now);
+            // Answers first: what a request of this turn brings is treated by what that request has changed.
             boolean answers = pass(server, client, toClient, fault(faults, Direction.TO_CLIENT), serverKey, now);
+            answered |= answers;
+            boolean asks = pass(client, server, toServer, fault(faults, Direction.TO_SERVER), clientKey, now);
             asked = asks && answered;
-            answered = answers || (answered && !asks);
+            answered = answered && !asks;
             if (toServer.closed() && toClient.closed()) {
                 close(false);
                 return false;
