@@ -361,8 +361,8 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
     }
 
     /**
-     * Ends the thread and all connections, and runs no task that comes later; who waits goes on waiting without reading.
-     * Not in a task.
+     * Ends the thread and all connections, and runs no task that comes later; who waits goes on waiting without
+     * reading. Not in a task.
      */
     @Override
     public void close() {

@@ -25,7 +25,7 @@ final class SerialTasks {
     }
 
     /** More calls than it takes to get to a task. */
-    private static final int FRAMES = 24;
+    private static final int FRAMES = 64;
     /** So many tasks, most of them of others, are run by a thread that has something else to do. */
     private static final int SHARE = 64;
 

@@ -65,7 +65,7 @@ class ThreadsInTroubleTest {
     @Test
     void whoRunsOutOfStackHarmsNobodyElse() throws Exception {
         try (LockClient client = open(ClientOptions.defaults())) {
-            int[] left = {200};
+            int[] left = {20};
             Thread deep = new Thread(
                     null,
                     () -> {
