@@ -28,7 +28,7 @@ public final class Capacity {
     }
 
     /**
-     * {@return a fixed capacity}
+     * {@return a fixed capacity: so many permits for one resource, which is always there}
      *
      * @param permits at least 1
      * @throws IllegalArgumentException if permits is less than 1
@@ -46,6 +46,11 @@ public final class Capacity {
      */
     public static Capacity perResource(int limit, IntSupplier resources) {
         return new Capacity(limit, resources);
+    }
+
+    /** {@return how many permits there are for one resource, at least 1; of a fixed capacity all of them} */
+    public int limit() {
+        return limit;
     }
 
     /**

@@ -10,7 +10,8 @@ public enum Feature {
     /** Semaphores. */
     SEMAPHORE,
     /**
-     * Tokens that are unique per grant and rise strictly per name, under the condition in {@link Guarantees#tokens()}.
+     * Tokens that are unique per grant and rise strictly per name, under the condition in {@link Guarantees#tokens()};
+     * see {@link Lease#token()}.
      */
     FENCING,
     /** Waiters are granted in the order of their arrival. */

@@ -2,6 +2,7 @@
 package io.keyway.lock;
 
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -50,9 +51,20 @@ public interface Lease extends AutoCloseable {
     int permits();
 
     /**
+     * {@return how many permits of the semaphore were out with this grant, its own among them, as the authority counted
+     * when it made it} It tells how busy the resources were then: with a {@link Capacity} of {@code limit} permits for
+     * each of them, {@code permitsOut} of {@code limit} and less mean that one would have been enough. Empty for a
+     * lock, and where the provider does not tell.
+     */
+    default OptionalInt permitsOut() {
+        return OptionalInt.empty();
+    }
+
+    /**
      * {@return the fencing token of this grant} It never changes, also over renewals. With {@link Feature#FENCING} it
      * is higher than the tokens of all earlier grants of the name, under the condition of {@link Guarantees#tokens()};
-     * without, it is unique among them.
+     * with {@link Feature#CACHING} than those of earlier grants that exclude it, so that readers beside each other, and
+     * permits, have tokens in no order. Without, it is unique among them.
      */
     long token();
 

@@ -14,8 +14,11 @@ import java.util.OptionalLong;
  * @param key which one
  * @param holders in the order of their grants
  * @param waiters in the order of the queue, where the provider has one
+ * @param buckets of a semaphore how many permits of each resource are out, the first resource first: all but the last
+ *     are at the limit of {@link Capacity#perResource} that the latest grant was asked with; empty for a lock, while no
+ *     permit is out, and where the provider does not tell
  */
-public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters) {
+public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters, List<Integer> buckets) {
 
     /**
      * Copies the lists.
@@ -23,11 +26,24 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
      * @param key see the record
      * @param holders see the record
      * @param waiters see the record
+     * @param buckets see the record
      */
     public LockStatus {
         Objects.requireNonNull(key, "key");
         holders = List.copyOf(holders);
         waiters = List.copyOf(waiters);
+        buckets = List.copyOf(buckets);
+    }
+
+    /**
+     * Of a lock, or of a semaphore without its buckets.
+     *
+     * @param key which one
+     * @param holders in the order of their grants
+     * @param waiters in the order of the queue, where the provider has one
+     */
+    public LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters) {
+        this(key, holders, waiters, List.of());
     }
 
     /**

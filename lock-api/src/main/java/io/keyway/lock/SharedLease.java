@@ -2,6 +2,7 @@
 package io.keyway.lock;
 
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,11 @@ final class SharedLease implements Lease {
     @Override
     public int permits() {
         return lease.permits();
+    }
+
+    @Override
+    public OptionalInt permitsOut() {
+        return lease.permitsOut();
     }
 
     @Override

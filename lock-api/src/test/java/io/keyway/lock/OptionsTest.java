@@ -124,7 +124,9 @@ class OptionsTest {
         assertThat(capacity.current()).isEqualTo(Integer.MAX_VALUE);
         machines.set(-1);
         assertThatIllegalStateException().isThrownBy(capacity::current);
+        assertThat(capacity.limit()).isEqualTo(4);
         assertThat(Capacity.of(7).current()).isEqualTo(7);
+        assertThat(Capacity.of(7).limit()).as("one resource has them all").isEqualTo(7);
         assertThatIllegalArgumentException().isThrownBy(() -> Capacity.of(0));
     }
 }

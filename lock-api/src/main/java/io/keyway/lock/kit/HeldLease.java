@@ -276,6 +276,11 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     }
 
     @Override
+    public OptionalInt permitsOut() {
+        return hold().permitsOut();
+    }
+
+    @Override
     public long token() {
         return token;
     }

@@ -29,13 +29,20 @@ final class LockView implements DistributedLock {
     private final ClientContext client;
     private final LockKey key;
     private final LockMode mode;
+    private final int perResource;
     private final LockOptions given;
     private final ResolvedOptions options;
 
     LockView(ClientContext client, LockKey key, LockMode mode, LockOptions given) {
+        this(client, key, mode, ONE, given);
+    }
+
+    /** @param perResource how many permits one resource has; 1 for a lock */
+    LockView(ClientContext client, LockKey key, LockMode mode, int perResource, LockOptions given) {
         this.client = client;
         this.key = key;
         this.mode = mode;
+        this.perResource = perResource;
         this.given = given;
         this.options = client.resolve(given);
     }
@@ -79,7 +86,7 @@ final class LockView implements DistributedLock {
     Lease acquire(int permits, int capacity) throws InterruptedException {
         begin();
         HeldLease lease = lease(permits);
-        if (reacquire(lease)) {
+        if (reacquire(lease, capacity)) {
             return lease;
         }
         return delivered(pend(lease, permits, capacity, true, null).await()).orElseThrow();
@@ -89,7 +96,7 @@ final class LockView implements DistributedLock {
     Optional<Lease> tryAcquire(int permits, int capacity, Duration wait) throws InterruptedException {
         begin();
         HeldLease lease = lease(permits);
-        if (reacquire(lease)) {
+        if (reacquire(lease, capacity)) {
             return Optional.of(lease);
         }
         boolean queue = queues(wait);
@@ -113,7 +120,7 @@ final class LockView implements DistributedLock {
         }
         HeldLease lease = lease(permits);
         try {
-            if (reacquire(lease)) {
+            if (reacquire(lease, capacity)) {
                 return CompletableFuture.completedFuture(shape.apply(Optional.of(lease)));
             }
         } catch (RuntimeException | Error e) {
@@ -160,7 +167,7 @@ final class LockView implements DistributedLock {
         return new HeldLease(client, key, mode, permits, options);
     }
 
-    private boolean reacquire(HeldLease lease) {
+    private boolean reacquire(HeldLease lease, int capacity) {
         // What is to be held at least for some time is held by the store alone.
         if (!client.mayReacquire()
                 || !options.holdAtLeast().isZero()
@@ -169,6 +176,7 @@ final class LockView implements DistributedLock {
                                 key,
                                 mode,
                                 lease.permits(),
+                                capacity,
                                 options.ttl(),
                                 options.owner().metadata(),
                                 lease)) {
@@ -196,7 +204,8 @@ final class LockView implements DistributedLock {
                 options.ttl(),
                 queue,
                 options.owner(),
-                options.holdAtLeast());
+                options.holdAtLeast(),
+                perResource);
     }
 
     private Optional<Lease> delivered(Optional<Lease> outcome) {

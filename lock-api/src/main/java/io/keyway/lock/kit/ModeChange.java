@@ -69,7 +69,8 @@ final class ModeChange {
                     key.name(),
                     client.server(),
                     e);
-        } catch (LockException e) {
+        } catch (RuntimeException | Error e) {
+            // Whether it was asked or this thread cannot wait: nobody else gives it back.
             endedWith(write, Answer.UNKNOWN);
             throw e;
         }

@@ -164,23 +164,13 @@ final class PendingAcquire extends Registry.Node {
         try {
             while (true) {
                 try {
-                    return inTime();
+                    return outcomeInTime();
                 } catch (InterruptedException e) {
                     if (withdraw()) {
                         throw e;
                     }
                     // Decided already: the outcome is being written.
                     interrupted = true;
-                } catch (RuntimeException e) {
-                    // No time passes, or this thread is to run what it waits for. Unless it was decided just now.
-                    if (withdraw()) {
-                        throw e;
-                    }
-                } catch (Error e) {
-                    leaveBehind();
-                    throw e;
-                } catch (ExecutionException e) {
-                    throw Failures.rethrow(e.getCause());
                 }
             }
         } finally {
@@ -196,24 +186,33 @@ final class PendingAcquire extends Registry.Node {
         try {
             while (true) {
                 try {
-                    return inTime();
+                    return outcomeInTime();
                 } catch (InterruptedException e) {
                     interrupted = true;
-                } catch (RuntimeException e) {
-                    // No time passes, or this thread is to run what it waits for. Unless it was decided just now.
-                    if (withdraw()) {
-                        throw e;
-                    }
-                } catch (Error e) {
-                    leaveBehind();
-                    throw e;
-                } catch (ExecutionException e) {
-                    throw Failures.rethrow(e.getCause());
                 }
             }
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** A thread that cannot wait gives the request up. */
+    private Optional<Lease> outcomeInTime() throws InterruptedException {
+        while (true) {
+            try {
+                return inTime();
+            } catch (RuntimeException e) {
+                // No time passes, or this thread is to run what it waits for. Unless it was decided just now.
+                if (withdraw()) {
+                    throw e;
+                }
+            } catch (Error e) {
+                leaveBehind();
+                throw e;
+            } catch (ExecutionException e) {
+                throw Failures.rethrow(e.getCause());
             }
         }
     }

@@ -29,7 +29,7 @@ final class SemaphoreView implements DistributedSemaphore {
         this.key = key;
         this.capacity = capacity;
         this.options = options;
-        this.requests = new LockView(client, key, LockMode.PERMITS, options);
+        this.requests = new LockView(client, key, LockMode.PERMITS, capacity.limit(), options);
     }
 
     @Override

@@ -55,7 +55,7 @@ public interface LockEngine extends AutoCloseable {
     /**
      * A re-acquire that needs no message, as from a cache; asked before each acquire. True: {@code sink.granted} was
      * called, by this thread, and before anything else is told to the sink. False: nothing happened; use
-     * {@link #submit}.
+     * {@link #submit}. An engine that caches permits overrides the other form, which is told the capacity.
      *
      * @param key which lock or semaphore
      * @param mode the mode that is asked for
@@ -68,6 +68,30 @@ public interface LockEngine extends AutoCloseable {
     default boolean reacquire(
             LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
         return false;
+    }
+
+    /**
+     * As {@link #reacquire(LockKey, LockMode, int, Duration, Map, Sink)}, by the capacity of this moment: it binds a
+     * re-acquire as it binds a request (rule LK-1301).
+     *
+     * @param key which lock or semaphore
+     * @param mode the mode that is asked for
+     * @param permits how many; 1 for a lock
+     * @param capacity the capacity in the caller's view, 0 if there is no resource now; 1 for a lock
+     * @param ttl the ttl that is asked for; a cached grant of another one does not serve
+     * @param metadata what the owner says about itself
+     * @param sink where a grant is told
+     * @return whether the grant was told
+     */
+    default boolean reacquire(
+            LockKey key,
+            LockMode mode,
+            int permits,
+            int capacity,
+            Duration ttl,
+            Map<String, String> metadata,
+            Sink sink) {
+        return permits <= capacity && reacquire(key, mode, permits, ttl, metadata, sink);
     }
 
     /**
@@ -283,6 +307,13 @@ public interface LockEngine extends AutoCloseable {
 
         /** {@return the server or peer that granted, where it is known} */
         Optional<String> server();
+
+        /**
+         * {@return what {@link io.keyway.lock.Lease#permitsOut()} tells; empty where the authority does not tell it}
+         */
+        default OptionalInt permitsOut() {
+            return OptionalInt.empty();
+        }
     }
 
     /** Who is told of connections. */

@@ -19,6 +19,8 @@ import java.util.Objects;
  * @param owner who asks
  * @param holdAtLeast how long after the grant the authority keeps others out at the least; zero for no such time, and
  *     always without {@link io.keyway.lock.Feature#HOLD_AT_LEAST}
+ * @param perResource how many permits there are for one resource in the caller's view, whose multiple the capacity is;
+ *     at least 1, and 1 for a lock
  */
 public record Request(
         long id,
@@ -29,9 +31,10 @@ public record Request(
         Duration ttl,
         boolean queue,
         Owner owner,
-        Duration holdAtLeast) {
+        Duration holdAtLeast,
+        int perResource) {
     /**
-     * Checks that nothing is null, and that no time is negative.
+     * Checks that nothing is null, that no time is negative, and that a resource has a permit.
      *
      * @param id see the record
      * @param key see the record
@@ -42,6 +45,7 @@ public record Request(
      * @param queue see the record
      * @param owner see the record
      * @param holdAtLeast see the record
+     * @param perResource see the record
      */
     public Request {
         Objects.requireNonNull(key, "key");
@@ -51,10 +55,39 @@ public record Request(
         if (holdAtLeast.isNegative()) {
             throw new IllegalArgumentException("holdAtLeast " + holdAtLeast + " is negative");
         }
+        if (perResource < 1) {
+            throw new IllegalArgumentException("a resource has at least 1 permit, not " + perResource);
+        }
     }
 
     /**
-     * A request that is not held at least for any time.
+     * A request for permits of one resource, or for a lock.
+     *
+     * @param id unique within the client; with the incarnation unique for ever
+     * @param key which lock or semaphore
+     * @param mode EXCLUSIVE or SHARED for a lock, PERMITS for a semaphore
+     * @param permits how many; 1 for a lock
+     * @param capacity the capacity in the caller's view; 1 for a lock
+     * @param ttl how long the authority keeps the grant for a silent holder
+     * @param queue whether to wait behind others; if not, one attempt
+     * @param owner who asks
+     * @param holdAtLeast as of the record
+     */
+    public Request(
+            long id,
+            LockKey key,
+            LockMode mode,
+            int permits,
+            int capacity,
+            Duration ttl,
+            boolean queue,
+            Owner owner,
+            Duration holdAtLeast) {
+        this(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, Math.max(1, capacity));
+    }
+
+    /**
+     * A request for permits of one resource, or for a lock, that is not held at least for any time.
      *
      * @param id unique within the client; with the incarnation unique for ever
      * @param key which lock or semaphore
@@ -76,6 +109,6 @@ public record Request(
      * @param other how long the authority is to keep the grant for a silent holder
      */
     public Request withTtl(Duration other) {
-        return new Request(id, key, mode, permits, capacity, other, queue, owner, holdAtLeast);
+        return new Request(id, key, mode, permits, capacity, other, queue, owner, holdAtLeast, perResource);
     }
 }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockStatus;
 import java.time.Duration;
@@ -50,6 +51,10 @@ final class Json {
                         waiter.since(),
                         Optional.empty(),
                         waiter.metadata()));
+        if (status.key().kind() == LockKey.Kind.SEMAPHORE) {
+            out.append(",\"buckets\":");
+            list(status.buckets(), out::append);
+        }
         out.append('}');
     }
 

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
-import io.keyway.lock.Capacity;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
@@ -30,7 +29,7 @@ interface LockRequest {
 
     static LockRequest permits(LockClient client, LockName name, Permits permits, LockOptions options) {
         DistributedSemaphore semaphore =
-                client.semaphore(name, Capacity.of(permits.of())).with(options);
+                client.semaphore(name, permits.capacity()).with(options);
         return new LockRequest() {
             @Override
             public LockKey key() {

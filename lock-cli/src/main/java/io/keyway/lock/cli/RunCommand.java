@@ -28,8 +28,8 @@ import picocli.CommandLine.Parameters;
         name = "run",
         mixinStandardHelpOptions = true,
         customSynopsis =
-                "keyway run [--url URL] [--wait TIME] [--ttl TIME] [--at-least TIME] [--shared | --permits N/M] NAME"
-                        + " -- COMMAND [ARG...]",
+                "keyway run [--url URL] [--wait TIME] [--ttl TIME] [--at-least TIME] [--shared | --permits N/M[xR]]"
+                        + " NAME -- COMMAND [ARG...]",
         description = "Runs a command while holding a lock, and ends it if the lock is lost.",
         footer = {
             "%nThe command finds the fencing token in KEYWAY_TOKEN and the lock's name in KEYWAY_NAME.",
@@ -75,9 +75,9 @@ final class RunCommand implements Callable<Integer> {
 
     @Option(
             names = "--permits",
-            paramLabel = "N/M",
+            paramLabel = "N/M[xR]",
             converter = Permits.Converter.class,
-            description = "Take N of the M permits of the semaphore of that name.")
+            description = "Take N of the M permits of the semaphore of that name; or of M for each of R resources.")
     private @Nullable Permits permits;
 
     RunCommand(Console console, @Nullable List<String> command) {
@@ -179,7 +179,12 @@ final class RunCommand implements Callable<Integer> {
                 : shared ? "--shared needs read-write locks" : "--permits needs semaphores";
         String have = (others.size() == 1 ? " has " : " have ") + (keeps ? "it." : "them.");
         return needs + ", which lock:" + url.provider() + which + ": lacks"
-                + (others.isEmpty() ? "." : "; " + String.join(" and ", others) + have);
+                + (others.isEmpty() ? "." : "; " + listed(others) + have);
+    }
+
+    private static String listed(List<String> names) {
+        int last = names.size() - 1;
+        return last == 0 ? names.get(0) : String.join(", ", names.subList(0, last)) + " and " + names.get(last);
     }
 
     private Optional<Lease> acquire(LockClient client, LockRequest request, Signals signals)

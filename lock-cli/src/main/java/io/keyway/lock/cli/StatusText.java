@@ -21,6 +21,9 @@ final class StatusText {
             out.append(status.key().name());
             if (status.key().kind() == LockKey.Kind.SEMAPHORE) {
                 out.append(" (semaphore)");
+                if (!status.buckets().isEmpty()) {
+                    out.append(", permits out ").append(status.buckets());
+                }
             }
             out.append('\n');
             for (LockStatus.Holder holder : status.holders()) {

@@ -69,7 +69,10 @@ class CommandLineTest {
                 "64 | run --wait 5 n -- true       | \"5\" is not a duration: write a whole number and a unit",
                 "64 | run --ttl 99ms n -- true     | keyway: --ttl: ",
                 "64 | run --ttl 25h n -- true      | 100ms to 24h",
-                "64 | run --permits 2 n -- true    | keyway: --permits: \"2\" is not N/M with 1 <= N <= M, as in 1/4.",
+                "64 | run --permits 2 n -- true    | --permits: \"2\" is not N/M with 1 <= N <= M, as in 1/4, or N/MxR",
+                "64 | run --permits 7/3x2 n -- true | \"7/3x2\" is not N/M",
+                "64 | run --permits 1/3x0 n -- true | \"1/3x0\" is not N/M",
+                "64 | run --permits 1/3x n -- true | \"1/3x\" is not N/M",
                 "64 | run --permits 0/4 n -- true  | is not N/M",
                 "64 | run --permits 5/4 n -- true  | is not N/M",
                 "64 | run --permits a/4 n -- true  | is not N/M",
@@ -120,8 +123,19 @@ class CommandLineTest {
         int code = execute("run", "--url", url() + "&without=read-write,semaphore", option, "n", "--", "true");
 
         assertThat(code).isEqualTo(64);
-        assertThat(err()).contains(needs + ", which lock:table: lacks; lock:redis: and ");
+        assertThat(err()).contains(needs + ", which lock:table: lacks; lock:native:, lock:redis: and ");
         assertThat(err()).contains("lock:zookeeper: have them.").doesNotContain("lock:reference");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--shared,--shared needs read-write locks", "--permits=1/2,--permits needs semaphores"})
+    void lamportsQueueHasNeitherReadersNorPermits(String option, String needs) {
+        int code = execute("run", "--url", "lock:native:lamport://127.0.0.1:1/x", option, "n", "--", "true");
+
+        assertThat(code).isEqualTo(64);
+        assertThat(err())
+                .contains(needs + ", which lock:native:lamport: lacks; ")
+                .contains("have them.");
     }
 
     @Test

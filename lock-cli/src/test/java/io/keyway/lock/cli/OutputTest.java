@@ -38,6 +38,9 @@ class OutputTest {
                     holder("b", LockMode.PERMITS, 2, 5, 90_000, Map.of("z", "1", "a", "2"))),
             List.of());
 
+    private static final LockStatus BUCKETS =
+            new LockStatus(SEMAPHORE.key(), SEMAPHORE.holders(), List.of(), List.of(2, 1));
+
     @Test
     void peopleReadALinePerHolderAndWaiter() {
         assertThat(StatusText.of(List.of(LOCK, SEMAPHORE))).isEqualTo("""
@@ -49,6 +52,13 @@ class OutputTest {
                           held by     a for 2h 1m, 1 permit, token 4
                           held by     b for 1d 1h, 2 permits, token 5, a=2, z=1
                         """);
+    }
+
+    @Test
+    void bucketsOfASemaphoreAreShownWhereTheyAreTold() {
+        assertThat(StatusText.of(List.of(BUCKETS))).startsWith("gpu (semaphore), permits out [2, 1]\n  held by     a ");
+        assertThat(Json.array(List.of(BUCKETS))).endsWith("\"waiters\":[],\"buckets\":[2,1]}]");
+        assertThat(Json.array(List.of(SEMAPHORE))).endsWith("\"waiters\":[],\"buckets\":[]}]");
     }
 
     @Test

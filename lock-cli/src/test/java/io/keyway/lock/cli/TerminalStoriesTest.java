@@ -333,6 +333,36 @@ class TerminalStoriesTest {
     }
 
     @Test
+    void readersAndPermitsOfThisMachineNeedNoServer() throws Exception {
+        play(LONG);
+        ChildProcess reader =
+                stage.start(directory, "keyway", "run", "--shared", "n", "--", "sh", "-c", "echo R; exec sleep 600");
+        reader.line("R");
+        ChildProcess beside = stage.start(directory, "keyway", "run", "--shared", "n", "--", "echo", "B");
+        assertThat(beside.exitCode()).as(beside.err()).isZero();
+        ChildProcess writer = stage.start(directory, "keyway", "run", "--wait", "0s", "n", "--", "true");
+        assertThat(writer.exitCode()).isEqualTo(124);
+        ChildProcess holder = stage.start(
+                directory, "keyway", "run", "--permits=3/3x2", "n", "--", "sh", "-c", "echo P; exec sleep 600");
+        holder.line("P");
+        ChildProcess shown = stage.start(directory, "keyway", "show", "n");
+        assertThat(shown.exitCode()).as(shown.err()).isZero();
+        assertThat(shown.out()).contains(", shared").contains("permits out [3]").contains("3 permits");
+        ChildProcess refused =
+                stage.start(directory, "keyway", "run", "--permits=1/3", "--wait", "0s", "n", "--", "true");
+        assertThat(refused.exitCode()).as("three of three are out").isEqualTo(124);
+        ChildProcess wider =
+                stage.start(directory, "keyway", "run", "--permits=3/3x2", "n", "--", "keyway", "show", "n");
+        assertThat(wider.exitCode()).as(wider.err()).isZero();
+        assertThat(wider.out()).contains("permits out [3, 3]");
+        holder.signal("KILL");
+        ChildProcess next = stage.start(directory, "keyway", "run", "--permits=3/3", "n", "--", "echo", "N");
+        assertThat(next.exitCode()).as(next.err()).isZero();
+        reader.signal("TERM");
+        assertThat(reader.exitCode()).as("its command ended").isNotZero();
+    }
+
+    @Test
     void theHostIsKilled() throws Exception {
         play(LONG);
         ChildProcess first = stage.run("n", stage.untilGo("A"));

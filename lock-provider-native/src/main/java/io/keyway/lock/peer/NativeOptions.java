@@ -75,7 +75,7 @@ public final class NativeOptions {
                             + "what works under a broken lock is stopped before the lock is somebody else's");
 
     public static final Option<Integer> SHARDS = Option.number("shards", 1, 64)
-            .withDefault(4)
+            .withDefault(1)
             .withDescription(
                     "into how many parts each member divides its names, to use more than one core; the same for all "
                             + "members");

@@ -12,7 +12,6 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,10 +28,10 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * What scripts say to this client: {@code R number,number key}, those requests should ask again;
- * {@code G number attempt token key}, that request is granted, from that attempt on; {@code B token key reason}, that
- * grant was broken. It comes over the channel of the client or, of a name that it waits for in a cluster, over a
- * sharded one ({@link ShardChannels}). While nobody listens, messages are lost: so what waits is asked again as soon as
- * the subscription stands.
+ * {@code G number:attempt:token,number:attempt:token key}, those requests are granted, each from that attempt on;
+ * {@code B token key reason}, that grant was broken. It comes over the channel of the client or, of a name that it
+ * waits for in a cluster, over a sharded one ({@link ShardChannels}). While nobody listens, messages are lost: so what
+ * waits is asked again as soon as the subscription stands.
  */
 final class Notifications {
 
@@ -45,8 +44,20 @@ final class Notifications {
     /** The same where none will ever come. */
     private static final Duration RECHECK_WHEN_FORBIDDEN = Duration.ofMillis(250);
 
-    /** A request that waits, and the attempt that was told so; null once another one was sent. */
-    private record Waiter(Request request, @Nullable Long askedAt) {}
+    private static final byte[] AT_ONCE = {};
+
+    /** What no token is. */
+    static final long NOT_GRANTED = 0;
+
+    /**
+     * A request that queues, from its first attempt on.
+     *
+     * @param askedAt names its last attempt
+     * @param answered that one was told to wait; before, a message can be faster than its answer
+     * @param waits an attempt of it was
+     * @param token what a message has granted that came before the answer; {@link #NOT_GRANTED} if none did
+     */
+    private record Waiter(Request request, long askedAt, boolean answered, boolean waits, long token) {}
 
     private final RedisLink link;
     private final RedisKeys keys;
@@ -113,65 +124,96 @@ final class Notifications {
         return plain == 0 || shards == null ? plain : plain + shards.gaps();
     }
 
-    /** After how long a waiter asks again while there is no subscription. */
-    Duration recheckWhenUnsubscribed() {
-        return forbidden ? RECHECK_WHEN_FORBIDDEN : RECHECK_WHEN_UNSUBSCRIBED;
+    /**
+     * After how long a waiter asks again: sooner if it may have missed a message.
+     *
+     * @param within after how long it does if it has not
+     * @param before the subscription that stood when it asked
+     */
+    Duration recheckWithin(Duration within, long before) {
+        if (before != 0 && before == subscriptionNumber()) {
+            return within;
+        }
+        Duration soon = forbidden ? RECHECK_WHEN_FORBIDDEN : RECHECK_WHEN_UNSUBSCRIBED;
+        return within.compareTo(soon) < 0 ? within : soon;
     }
 
     /**
-     * How scripts are told that a request queues, and how its client hears.
+     * How scripts are told whether a request queues, and how its client hears.
      *
      * @param askedAt the clock before the attempt, by which a grant by message names it
-     * @param byMessage whether that request may be granted by a message
+     * @param late whether an earlier attempt may still be under way
      */
-    byte[] queueing(long askedAt, boolean byMessage) {
-        return ScriptCodec.bytes(takesGrants && byMessage ? queueing + "g" + askedAt : queueing);
+    byte[] queueing(Request request, long askedAt, boolean late) {
+        if (!request.queue()) {
+            return AT_ONCE;
+        }
+        // Nothing is kept for a waiter that may have died. A late attempt must find no grant.
+        boolean byMessage = takesGrants && request.holdAtLeast().isZero() && !late;
+        return ScriptCodec.bytes(byMessage ? queueing + "g" + askedAt : queueing);
     }
 
     /**
      * An attempt of that request is about to be sent: what earlier ones came to counts no more. Returns
      * {@link #subscriptionNumber} before that.
+     *
+     * @param askedAt the clock before the attempt
      */
-    long asks(Request request) {
+    long asks(Request request, long askedAt) {
         long number = subscriptionNumber();
-        if (!waiting.isEmpty()) {
-            waiting.computeIfPresent(request.id(), (id, waiter) -> new Waiter(request, null));
-        }
+        Waiter before = waiting.get(request.id());
+        waiting.put(request.id(), new Waiter(request, askedAt, false, before != null && before.waits(), NOT_GRANTED));
         return number;
     }
 
     /**
-     * That request has to wait.
+     * The last attempt of that request was told to wait.
      *
-     * @param askedAt the clock before the attempt of which that is the answer
+     * @return the token by which a message has granted it meanwhile, and then it waits no more; else
+     *     {@link #NOT_GRANTED}
      */
-    void waits(Request request, long askedAt) {
-        Waiter waiter = new Waiter(request, askedAt);
+    long waits(Request request) {
         if (shards == null) {
-            waiting.put(request.id(), waiter);
-            return;
+            return answered(request);
         }
         counting.lock();
         try {
-            shards.waits(request.key().name(), waiting.put(request.id(), waiter) == null);
+            Waiter before = waiting.get(request.id());
+            long token = answered(request);
+            if (token == NOT_GRANTED) {
+                shards.waits(request.key().name(), before == null || !before.waits());
+            } else if (before != null && before.waits()) {
+                shards.waitsNoMore(request.key().name());
+            }
+            return token;
         } finally {
             counting.unlock();
         }
     }
 
+    private long answered(Request request) {
+        Waiter now = waiting.computeIfPresent(
+                request.id(),
+                (id, asked) -> asked.token() == NOT_GRANTED
+                        ? new Waiter(request, asked.askedAt(), true, true, NOT_GRANTED)
+                        : asked);
+        if (now == null || now.token() == NOT_GRANTED) {
+            return NOT_GRANTED;
+        }
+        waiting.remove(request.id(), now);
+        return now.token();
+    }
+
     /** It does not any more, if it did. */
     void waitsNoMore(long request) {
-        if (!waiting.isEmpty()) {
-            Waiter waiter = waiting.get(request);
-            if (waiter != null) {
-                boolean unused = waitsNoMore(waiter);
-            }
+        for (Waiter waiter = waiting.get(request); waiter != null && !waitsNoMore(waiter); ) {
+            waiter = waiting.get(request);
         }
     }
 
     /** False if another attempt was sent meanwhile. */
     private boolean waitsNoMore(Waiter waiter) {
-        if (shards == null) {
+        if (shards == null || !waiter.waits()) {
             return waiting.remove(waiter.request().id(), waiter);
         }
         counting.lock();
@@ -193,7 +235,10 @@ final class Notifications {
     }
 
     private Stream<LockKey> keys() {
-        return waiting.values().stream().map(waiter -> waiter.request().key()).distinct();
+        return waiting.values().stream()
+                .filter(Waiter::waits)
+                .map(waiter -> waiter.request().key())
+                .distinct();
     }
 
     private void listen() throws Exception {
@@ -236,10 +281,14 @@ final class Notifications {
                 }
             });
         } else if (message.startsWith("G ")) {
-            String[] words = message.split(" ", 5);
-            Optional<LockKey> found = words.length < 5 ? Optional.empty() : keys.parse(words[4]);
-            found.ifPresent(
-                    key -> granted(key, Long.parseLong(words[1]), Long.parseLong(words[2]), codec.token(words[3])));
+            int space = message.indexOf(' ', 2);
+            Optional<LockKey> found = space < 0 ? Optional.empty() : keys.parse(message.substring(space + 1));
+            found.ifPresent(key -> {
+                for (String grant : message.substring(2, space).split(",", -1)) {
+                    String[] words = grant.split(":", -1);
+                    granted(key, Long.parseLong(words[0]), Long.parseLong(words[1]), codec.token(words[2]));
+                }
+            });
         } else if (message.startsWith("B ")) {
             int space = message.indexOf(' ', 2);
             int end = message.indexOf('}', space) + 3;
@@ -253,11 +302,18 @@ final class Notifications {
     }
 
     private void granted(LockKey key, long number, long askedAt, long token) {
-        Waiter waiter = waiting.get(number);
-        if (waiter == null || !Objects.equals(waiter.askedAt(), askedAt)) {
-            // The answer to that attempt is not heard yet, or a later attempt was sent: another one finds the grant, if
-            // there is one.
+        Waiter waiter = waiting.computeIfPresent(
+                number,
+                (id, asked) -> asked.askedAt() != askedAt || asked.answered()
+                        ? asked
+                        : new Waiter(asked.request(), askedAt, false, asked.waits(), token));
+        if (waiter == null || waiter.askedAt() != askedAt) {
+            // A later attempt was sent, or it is over: another one finds the grant, if there is one.
             signals.recheck(key, number);
+            return;
+        }
+        if (!waiter.answered()) {
+            // Whoever takes the answer to the attempt takes the grant.
             return;
         }
         signals.granted(waiter.request(), () -> {

@@ -50,7 +50,6 @@ final class RedisBackend implements LockBackend {
     private static final RedisScript BREAK = RedisScript.of("token", "common", "break");
     private static final RedisScript AVAILABLE = RedisScript.of("token", "common", "available");
 
-    private static final byte[] AT_ONCE = {};
     /** What attempt.lua says of a request whose grant was broken. */
     private static final long BROKEN = -2;
 
@@ -149,18 +148,13 @@ final class RedisBackend implements LockBackend {
     }
 
     private byte[] queueing(Request request, long askedAt) {
-        if (!request.queue()) {
-            return AT_ONCE;
-        }
-        // Nothing is kept for a waiter that may have died. A late attempt must find no grant.
-        boolean takesGrants = request.holdAtLeast().isZero() && !mayArriveLate(request.id());
-        return started(notifications).queueing(askedAt, takesGrants);
+        return started(notifications).queueing(request, askedAt, mayArriveLate(request.id()));
     }
 
     private Attempt send(Request request, RedisScript.Call call, long askedAt, Deadline deadline) throws Exception {
         // Only a request that queues is told anything.
         Notifications listener = request.queue() ? started(notifications) : null;
-        long subscription = listener == null ? 0 : listener.asks(request);
+        long subscription = listener == null ? 0 : listener.asks(request, askedAt);
         Object reply = reply(request, call, deadline);
         if (isWithdrawn(reply)) {
             throw new NotExecutedException("request " + request.id() + " was withdrawn");
@@ -177,7 +171,7 @@ final class RedisBackend implements LockBackend {
             Grant broken = ScriptCodec.grant(request, codec.token(ScriptCodec.text(parts.get(1))));
             return new Attempt.Waiting(request.ttl().dividedBy(4), OptionalInt.empty(), List.of(), Optional.of(broken));
         }
-        List<Owner> holders = ScriptCodec.owners(parts);
+        List<Owner> holders = codec.owners(parts);
         if (millis < 0) {
             waitsNoMore(request);
             return new Attempt.Refused(holders);
@@ -186,11 +180,11 @@ final class RedisBackend implements LockBackend {
         if (listener == null) {
             leaveTombstoneIfLate(request.id(), request.key(), deadline);
         } else {
-            listener.waits(request, askedAt);
-            boolean heard = subscription != 0 && subscription == listener.subscriptionNumber();
-            if (!heard && within.compareTo(listener.recheckWhenUnsubscribed()) > 0) {
-                within = listener.recheckWhenUnsubscribed();
+            long token = listener.waits(request);
+            if (token != Notifications.NOT_GRANTED) {
+                return new Attempt.Granted(ScriptCodec.grant(request, token));
             }
+            within = listener.recheckWithin(within, subscription);
         }
         return new Attempt.Waiting(within, OptionalInt.of((int) ScriptCodec.number(parts.get(1))), holders);
     }
@@ -333,6 +327,9 @@ final class RedisBackend implements LockBackend {
     @Override
     public void forgotten(Request request) {
         brokenUnheard.remove(request.id());
+        if (notifications != null) {
+            waitsNoMore(request);
+        }
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol;
 
@@ -35,7 +36,14 @@ final class ScriptCodec {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Written(LockMode mode, int permits, Owner owner, byte[] bytes) {}
 
+    /** What was read of an owner. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Read(byte[] bytes, Owner owner) {}
+
+    private static final int OWNERS = 32;
+
     private volatile @Nullable Written lastWritten;
+    private final AtomicReferenceArray<@Nullable Read> lastRead = new AtomicReferenceArray<>(OWNERS);
 
     /** The highest lift that this client has seen. */
     private final AtomicLong lift = new AtomicLong();
@@ -151,11 +159,18 @@ final class ScriptCodec {
         return new String((byte[]) reply, StandardCharsets.UTF_8);
     }
 
-    /** The owners that follow the first two parts of a reply. */
-    static List<Owner> owners(List<?> reply) {
+    /** The owners that follow the first two parts of a reply; mostly the same few as last time. */
+    List<Owner> owners(List<?> reply) {
         List<Owner> owners = new ArrayList<>(reply.size() - 2);
-        for (Object owner : reply.subList(2, reply.size())) {
-            owners.add(Owner.parse(text(owner)));
+        for (int i = 2; i < reply.size(); i++) {
+            byte[] text = (byte[]) reply.get(i);
+            int slot = Arrays.hashCode(text) & (OWNERS - 1);
+            Read read = lastRead.get(slot);
+            if (read == null || !Arrays.equals(read.bytes, text)) {
+                read = new Read(text, Owner.parse(text(text)));
+                lastRead.set(slot, read);
+            }
+            owners.add(read.owner);
         }
         return owners;
     }

@@ -27,7 +27,7 @@ elseif mine then
   return {-2, token_text(mine[TOKEN], mine[LIFT])}
 end
 
-local upgrade, first, waiter, dropped, turn, before = nil, nil, nil, false, true, all
+local upgrade, waiter, dropped, turn, found = nil, nil, false, true, {}
 if redis.call('EXISTS', waiters) == 1 then
   upgrade, dropped = upgrading()
   changed = changed or dropped
@@ -40,13 +40,13 @@ if redis.call('EXISTS', waiters) == 1 then
     redis.call('HSET', waiters, id, pack(waiter))
     turn = false
   end
-  local at_end
-  first, dropped, at_end, before = in_turn(all, function(other)
+  found = in_turn(all, function(other)
     turn = turn or other == id
     return other == id
   end)
-  turn = turn and not upgrade and (waiter or (at_end and fits(before, mode, permits, capacity)))
-  changed = changed or dropped
+  turn = turn and not upgrade and (waiter or (found.at_end and (mode ~= 'P' or capacity > found.refused)
+    and fits(found.all, mode, permits, capacity)))
+  changed = changed or found.dropped
 else
   turn = fits(all, mode, permits, capacity)
 end
@@ -65,7 +65,7 @@ if turn then
   hold_at_least(id, now(), at_least)
   if mode ~= 'X' then
     -- There may be room for the next, too.
-    wake(all or {1, permits, mode})
+    wake(all or {1, permits, mode, now() + ttl})
   end
   return token_reply(token, lift)
 end
@@ -76,7 +76,10 @@ if ARGV[5] ~= '' then
     redis.call('ZADD', queue, (last or 0) + 1, id)
     waiter = {mode, permits, capacity, now() + ttl, now(), ttl, owner, 0, sharded, asked or false, ARGV[7]}
     redis.call('HSET', waiters, id, pack(waiter))
-    first = first or id
+    if mode == 'P' and found.first then
+      states(capacity, found)
+    end
+    found.first = found.first or id
   end
   keep(waiters, ttl)
   keep(queue, ttl)
@@ -86,7 +89,7 @@ if changed or not all then
   all = wake(all)
 end
 local within = ttl / 4
-if first == id and all then
+if found.first == id and all then
   -- The kit shortens it by up to a quarter.
   within = math.min(within, (all[NONE_BEFORE] - now()) * 4 / 3)
 end

@@ -7,12 +7,14 @@
 --            '#' {how many, permits out, mode, none of them ends before}
 --   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked, lift that its
 --            client knows of if it does}, and 'u' for the reader that waits to become the writer: {id, end, since, ttl,
---            owner, id that it holds by, sharded}
+--            owner, id that it holds by, sharded}, and for permits 'c' for the largest capacity that is stated, unless all
+--            state the same
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
 local holders, waiters, queue = KEYS[1], KEYS[2], KEYS[3]
 local TOKEN, ENDS, SINCE, TTL, MODE, PERMITS, OWNER, LIFT = 1, 2, 3, 4, 5, 6, 7, 8
 local COUNT, OUT, KIND, NONE_BEFORE = 1, 2, 3, 4
+local MOST = 64
 local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
 
 -- Keeps a key for that long at least.
@@ -50,10 +52,14 @@ local function read(record)
   return {token, ends, since, ttl, mode, tonumber(permits), owner, tonumber(lift) or 0}
 end
 
+local function record(holder)
+  return struct.pack('<dddd', holder[TOKEN], holder[ENDS], holder[SINCE], holder[TTL]) .. holder[MODE]
+    .. string.format('%.0f', holder[PERMITS]) .. (holder[LIFT] > 0 and ',' .. holder[LIFT] or '') .. ';'
+    .. holder[OWNER]
+end
+
 local function write(id, holder)
-  redis.call('HSET', holders, id, struct.pack('<dddd', holder[TOKEN], holder[ENDS], holder[SINCE], holder[TTL])
-    .. holder[MODE] .. string.format('%.0f', holder[PERMITS]) .. (holder[LIFT] > 0 and ',' .. holder[LIFT] or '') .. ';'
-    .. holder[OWNER])
+  redis.call('HSET', holders, id, record(holder))
 end
 
 -- Calls the action with id and record of each holder.
@@ -148,9 +154,29 @@ local function holder_of(id)
   return read(found[1]), found[2]
 end
 
-local function unqueue(id)
-  redis.call('ZREM', queue, id)
-  redis.call('HDEL', waiters, id)
+local function unqueue(...)
+  local removed = redis.call('ZREM', queue, ...)
+  redis.call('HDEL', waiters, ...)
+  if redis.call('EXISTS', queue) == 0 then
+    redis.call('HDEL', waiters, 'c')
+  end
+  return removed
+end
+
+-- The largest capacity that is stated by those in the queue, or more; nil if all of them state the same.
+local function widest()
+  return tonumber(redis.call('HGET', waiters, 'c') or nil)
+end
+
+-- Somebody states that capacity and waits behind others, of whom that is known.
+local function states(capacity, found)
+  local known, first = found.mixed, found.capacity
+  if found.refused == 0 then
+    known = widest()
+  end
+  if capacity > (known or first) or (capacity < first and not known) then
+    redis.call('HSET', waiters, 'c', math.max(capacity, first))
+  end
 end
 
 -- The upgrade that waits, if it lives and holds still what is to be upgraded. The second result tells whether one was
@@ -176,51 +202,111 @@ local function fits(all, mode, permits, capacity)
   return not all or (mode == 'S' and all[KIND] == 'S')
 end
 
--- Visits those in the queue whose turn it is, in their order: each fits with the holders and with all before it. Ends
--- when visit returns true, and after 64. Drops the dead on its way. Returns the first in the queue, whether any was
--- dropped, and if it came to the end of the queue, true and what all would hold then.
+-- Visits those in the queue whose turn it is, in their order: each fits with the holders and with all before it that
+-- were visited. Who does not fit ends the walk; a waiter for permits only for those behind it that state no larger
+-- capacity than it does. Ends when visit returns true, and after MOST. Drops the dead on its way. Returns what it found:
+-- the first in the queue and the capacity that it states, whether any was dropped, whether nobody further back can have
+-- his turn, what all would hold then, the largest capacity that was refused, 0 if none was, and else what widest() says.
 local function in_turn(all, visit)
-  local kind, out, first, dropped, seen = all and all[KIND], all and all[OUT] or 0, nil, false, 0
-  while seen < 64 do
-    local ids = redis.call('ZRANGE', queue, seen, seen + 7)
+  local kind, out, at, turns = all and all[KIND], all and all[OUT] or 0, 0, 0
+  local found = {refused = 0, at_end = false, dropped = false}
+  local stated = 0
+  while turns < MOST do
+    local ids = redis.call('ZRANGE', queue, at, at + 7)
     for _, id in ipairs(ids) do
       local waiter = redis.call('HGET', waiters, id)
       waiter = waiter and unpack_one(waiter)
       if not waiter or waiter[4] <= now() then
         unqueue(id)
-        dropped = true
+        found.dropped = true
       else
-        first = first or id
-        seen = seen + 1
-        local next_fits = fits(kind and {0, out, kind}, waiter[1], waiter[2], waiter[3])
-        if not next_fits or visit(id, waiter) or waiter[1] == 'X' then
-          return first, dropped, false
+        local mode, permits, capacity = waiter[1], waiter[2], waiter[3]
+        if at == 0 then
+          found.first, found.capacity = id, capacity
         end
-        kind, out = waiter[1], out + waiter[2]
+        at = at + 1
+        stated = math.max(stated, capacity)
+        if mode == 'P' and capacity <= found.refused then
+          -- Nobody passes one that states as much.
+        elseif fits(kind and {0, out, kind}, mode, permits, capacity) then
+          if visit(id, waiter) or mode == 'X' then
+            return found
+          end
+          turns = turns + 1
+          kind, out = mode, out + permits
+        elseif mode ~= 'P' then
+          return found
+        else
+          found.refused = capacity
+          found.mixed = found.mixed or widest()
+        end
+        if found.refused > 0 and found.refused >= (found.mixed or found.refused) then
+          found.at_end, found.all = true, kind and {0, out, kind}
+          return found
+        end
       end
     end
     if #ids < 8 then
-      return first, dropped, true, kind and {0, out, kind}
+      if found.mixed and stated < found.mixed then
+        redis.call('HSET', waiters, 'c', stated)
+      end
+      found.at_end, found.all = true, kind and {0, out, kind}
+      return found
     end
   end
-  return first, dropped, false
+  return found
 end
 
--- Grants what nobody holds to the first in the queue, whose client takes grants by message. The term is that of its
--- last attempt, which the message names, and from which the client counts too: so one that is not heard of any more is
--- in the way no longer than it would be in the queue.
-local function hand_over(id, waiter)
-  local token, lift = new_token(waiter[11])
-  unqueue(id)
-  write(id, {token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7], lift})
-  keep(holders, waiter[4] - now())
-  tell(client_of(id), 'G ' .. number_of(id) .. ' ' .. waiter[10] .. ' ' .. token_text(token, lift) .. ' ' .. holders,
-    waiter[9])
+-- Adds to what is to be said to the client of a request.
+local function add(messages, id, text, sharded)
+  local client = client_of(id)
+  local message = messages[client]
+  if message then
+    message.text = message.text .. ',' .. text
+  else
+    message = {client = client, text = text}
+    messages[client] = message
+    messages[#messages + 1] = message
+  end
+  message.sharded = message.sharded or sharded
 end
 
--- Tells the clients of those whose turn has come, and of nobody else, which of their requests should ask again. Whoever
--- was told and has not asked since is not told again. A writer that is the next is granted what it waits for, where its
--- client takes that and was heard of in the last half of its ttl. Returns what is known of all holders then.
+local function send(messages, kind)
+  for _, message in ipairs(messages) do
+    tell(message.client, kind .. ' ' .. message.text .. ' ' .. holders, message.sharded)
+  end
+end
+
+-- Grants to waiters whose turn has come, and whose clients take grants by message. The term is that of the last
+-- attempt, which the message names, and from which the client counts too: so one that is not heard of any more is in
+-- the way no longer than it would be in the queue. Returns what is known of all holders then.
+local function hand_over(all, ids, chosen)
+  local fields, messages, last = {}, {}, 0
+  for i, id in ipairs(ids) do
+    local waiter = chosen[i]
+    local token, lift = new_token(waiter[11])
+    fields[#fields + 1] = id
+    fields[#fields + 1] = record({token, waiter[4], now(), waiter[6], waiter[1], waiter[2], waiter[7], lift})
+    last = math.max(last, waiter[4])
+    all = all and {all[COUNT] + 1, all[OUT] + waiter[2], waiter[1], math.min(all[NONE_BEFORE], waiter[4])}
+      or {1, waiter[2], waiter[1], waiter[4]}
+    add(messages, id, number_of(id) .. ':' .. waiter[10] .. ':' .. token_text(token, lift), waiter[9])
+  end
+  if all[COUNT] > 1 then
+    fields[#fields + 1] = '#'
+    fields[#fields + 1] = pack(all)
+  end
+  unqueue(unpack(ids))
+  redis.call('HSET', holders, unpack(fields))
+  keep(holders, last - now())
+  send(messages, 'G')
+  return all
+end
+
+-- Grants what they wait for to those whose turn has come, where their clients take that and were heard of in the last
+-- half of their ttl. The other ones whose turn has come, and nobody else, are told to ask again: whoever was told and
+-- has not asked since is not told again. So is the last of many, which has the next ones granted when it asks. Returns
+-- what is known of all holders then.
 local function wake(all)
   if redis.call('EXISTS', waiters) == 0 then
     return all
@@ -232,29 +318,23 @@ local function wake(all)
     end
     return all
   end
-  local clients, numbers, sharded = {}, {}, {}
+  local ids, chosen, messages = {}, {}, {}
   in_turn(all, function(id, waiter)
-    if waiter[1] == 'X' and waiter[10] and waiter[4] - now() > waiter[6] / 2 then
-      hand_over(id, waiter)
-      all = {1, 1, 'X', waiter[4]}
+    if waiter[10] and waiter[4] - now() > waiter[6] / 2 and #ids < MOST - 1 then
+      ids[#ids + 1] = id
+      chosen[#chosen + 1] = waiter
     elseif waiter[8] == 0 then
-      local client = client_of(id)
-      if numbers[client] then
-        numbers[client] = numbers[client] .. ',' .. number_of(id)
-      else
-        clients[#clients + 1] = client
-        numbers[client] = number_of(id)
-      end
-      sharded[client] = sharded[client] or waiter[9]
+      add(messages, id, number_of(id), waiter[9])
       if waiter[1] ~= 'X' then
         waiter[8] = 1
         redis.call('HSET', waiters, id, pack(waiter))
       end
     end
   end)
-  for _, client in ipairs(clients) do
-    tell(client, 'R ' .. numbers[client] .. ' ' .. holders, sharded[client])
+  if #ids > 0 then
+    all = hand_over(all, ids, chosen)
   end
+  send(messages, 'R')
   return all
 end
 
@@ -263,7 +343,8 @@ local function owners(answer)
   local fields = redis.call('HSCAN', holders, 0, 'COUNT', 20)[2]
   for i = 1, #fields, 2 do
     if string.find(fields[i], '%d$') and #answer < 18 then
-      answer[#answer + 1] = read(fields[i + 1])[OWNER]
+      local record = fields[i + 1]
+      answer[#answer + 1] = string.sub(record, string.find(record, ';', 33, true) + 1)
     end
   end
   return answer

@@ -51,6 +51,6 @@ keep(holders, ttl)
 hold_at_least(id, holder[SINCE], ARGV[7] and ARGV[7] ~= '0' and ARGV[7] * 1000)
 if mode == 'S' then
   -- A writer that has become a reader may leave room for others.
-  wake({1, 1, mode})
+  wake({1, 1, mode, now() + ttl})
 end
 return token_reply(token, lift)

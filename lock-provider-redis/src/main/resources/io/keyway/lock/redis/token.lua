@@ -4,7 +4,7 @@
 -- of another store, mostly 0; as text "number+lift". The floor is the highest token so far; its lift is that of all
 -- tokens.
 local floor = KEYS[#KEYS]
-local clock, clock_text
+local clock, clock_text, made, made_lift
 
 -- Microseconds of the server, the same for a whole script.
 local function now()
@@ -31,6 +31,12 @@ end
 -- if the server has lost its data.
 local function new_token(known)
   local token, lift = now(), tonumber(known) or 0
+  if made then
+    -- The floor is what this script has made last.
+    made, made_lift = made + 1, math.max(lift, made_lift)
+    redis.call('GETSET', floor, token_text(made, made_lift))
+    return made, made_lift
+  end
   local highest = redis.call('GETSET', floor, lift > 0 and clock_text .. '+' .. lift or clock_text)
   if highest and (tonumber(highest) or token) >= token then
     local number, lifted = string.match(highest, '^(%d+)%+?(%d*)$')
@@ -44,5 +50,6 @@ local function new_token(known)
   if token >= 9007199254740991 then
     error('the fencing tokens are used up')
   end
+  made, made_lift = token, lift
   return token, lift
 end

@@ -28,8 +28,7 @@ local upgrade = redis.call('HGET', waiters, 'u')
 if upgrade and unpack_one(upgrade)[1] == id then
   redis.call('HDEL', waiters, 'u')
   changed = true
-elseif redis.call('ZREM', queue, id) == 1 then
-  redis.call('HDEL', waiters, id)
+elseif unqueue(id) == 1 then
   changed = true
 end
 if changed then

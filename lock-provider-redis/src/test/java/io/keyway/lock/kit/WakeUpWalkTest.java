@@ -9,6 +9,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.redis.WalkServer;
 import io.keyway.lock.redis.WalkStore.Fate;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.spi.Request;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 class WakeUpWalkTest {
     private static final LockKey LOCK = LockKey.lock(LockName.of("m"));
     private static final LockKey PERMITS = LockKey.semaphore(LockName.of("s"));
+    private static final int CAPACITY = 3;
     private static final int WISHES = 60;
     private static final long STEP_NANOS = 50_000;
     private static final long SOON_NANOS = 3_000_000_000L;
@@ -44,6 +46,7 @@ class WakeUpWalkTest {
     private boolean losses;
     private boolean breaks;
     private boolean lapses;
+    private boolean races;
     private int wishes;
     private long now;
 
@@ -80,9 +83,22 @@ class WakeUpWalkTest {
         walks(10, 15, true, false);
     }
 
+    /** And who asks for permits does not always know how many there are. */
+    @Test
+    void nobodySleepsWhoseTurnItIsWhenMessagesAreFasterThanAnswers() throws Exception {
+        races = true;
+        walks(0, 12, false, false);
+        walks(0, 12, true, true);
+    }
+
     @Test
     @Tag("soak")
     void nobodySleepsInManyWalks() throws Exception {
+        races = true;
+        walks(2_000, 2_300, false, false);
+        walks(2_000, 2_300, true, false);
+        walks(2_000, 2_300, true, true);
+        races = false;
         walks(1_000, 1_150, false, false);
         walks(1_000, 1_150, true, false);
         walks(1_000, 1_150, false, true);
@@ -101,7 +117,7 @@ class WakeUpWalkTest {
         try {
             for (int i = 0; i < 3; i++) {
                 clients.add(new WalkClient(i, server, story));
-                clients.get(i).ask(LOCK, LockMode.EXCLUSIVE, 1, true);
+                clients.get(i).ask(LOCK, LockMode.EXCLUSIVE, 1, 1, true);
                 settle(clients.get(i));
             }
             WalkClient second = clients.get(1);
@@ -180,19 +196,41 @@ class WakeUpWalkTest {
             next(steps);
             deliver();
             assertOneWriterAlone();
+            assertNoMorePermitsThanThereAre();
         }
     }
 
     private List<Step> steps() {
         List<Step> steps = new ArrayList<>();
         for (WalkClient client : clients) {
-            client.calls.forEach(call -> steps.add(() -> client.make(call, fate())));
+            client.calls.forEach(call -> steps.add(() -> make(client, call)));
             client.answers.forEach(answer -> steps.add(() -> client.answer(answer)));
             if (!client.messages.isEmpty()) {
                 steps.add(client::hear);
             }
         }
         return steps;
+    }
+
+    /** Between the call and its answer another client may be faster, and the message of that. */
+    private void make(WalkClient client, WalkClient.Call call) {
+        if (races && random.nextInt(4) == 0) {
+            client.store.meanwhile(() -> {
+                List<WalkClient> others = clients.stream()
+                        .filter(other -> other != client && !other.calls.isEmpty())
+                        .toList();
+                if (!others.isEmpty()) {
+                    WalkClient other = any(others);
+                    other.make(any(other.calls), Fate.ANSWERED);
+                }
+                deliver();
+                while (!client.messages.isEmpty()) {
+                    client.hear();
+                }
+                return null;
+            });
+        }
+        client.make(call, fate());
     }
 
     private Fate fate() {
@@ -244,9 +282,11 @@ class WakeUpWalkTest {
         if (kind == 0 && breaks) {
             breakOne(client);
         } else if (kind < 7) {
-            client.ask(LOCK, kind % 2 == 0 ? LockMode.EXCLUSIVE : LockMode.SHARED, 1, kind < 6);
+            client.ask(LOCK, kind % 2 == 0 ? LockMode.EXCLUSIVE : LockMode.SHARED, 1, 1, kind < 6);
         } else if (kind < 9) {
-            client.ask(PERMITS, LockMode.PERMITS, 1 + random.nextInt(2), random.nextInt(6) > 0);
+            int permits = 1 + random.nextInt(2);
+            int capacity = races ? CAPACITY - 1 + random.nextInt(3) : CAPACITY;
+            client.ask(PERMITS, LockMode.PERMITS, permits, capacity, random.nextInt(6) > 0);
         } else if (kind < 11 && !client.wanted.isEmpty()) {
             client.giveUp(any(List.copyOf(client.wanted)));
         } else if (!breaks) {
@@ -290,6 +330,12 @@ class WakeUpWalkTest {
         if (modes.size() > 1) {
             assertThat(modes).as(this::told).containsOnly(LockMode.SHARED);
         }
+    }
+
+    private void assertNoMorePermitsThanThereAre() {
+        List<Request> out = clients.stream().flatMap(WalkClient::permits).toList();
+        int capacity = out.stream().mapToInt(Request::capacity).max().orElse(0);
+        assertThat(out.stream().mapToInt(Request::permits).sum()).as(this::told).isLessThanOrEqualTo(capacity);
     }
 
     private void assertWhatIsGrantedIsKnown() {

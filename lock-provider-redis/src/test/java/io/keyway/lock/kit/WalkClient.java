@@ -29,6 +29,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** A machine over a real server, whose calls, answers and messages happen when the walk says so. */
 final class WalkClient implements LockBackend.Signals, AutoCloseable {
@@ -38,7 +39,7 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
-    /** A call that the machine wants made, of the request with that id. */
+    /** What the machine wants made, of the request with that id. */
     record Call(String what, long id, Consumer<LockBackend> verb) {}
 
     @FunctionalInterface
@@ -103,8 +104,8 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
 
     // What its user does.
 
-    void ask(LockKey key, LockMode mode, int permits, boolean queue) {
-        Request request = request(key, mode, permits, queue);
+    void ask(LockKey key, LockMode mode, int permits, int capacity, boolean queue) {
+        Request request = request(key, mode, permits, capacity, queue);
         machine.submit(request, now);
         carryOut();
     }
@@ -113,15 +114,14 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     void change(long holder, boolean queue) {
         boolean reads = mode(holder) == LockMode.SHARED;
         Request request =
-                request(held.get(holder).key(), reads ? LockMode.EXCLUSIVE : LockMode.SHARED, 1, queue || !reads);
+                request(held.get(holder).key(), reads ? LockMode.EXCLUSIVE : LockMode.SHARED, 1, 1, queue || !reads);
         conversions.put(request.id(), holder);
         machine.convert(holder, request, now);
         carryOut();
     }
 
-    private Request request(LockKey key, LockMode mode, int permits, boolean queue) {
+    private Request request(LockKey key, LockMode mode, int permits, int capacity, boolean queue) {
         long id = requests.size() + 1L;
-        int capacity = key.kind() == LockKey.Kind.SEMAPHORE ? 3 : 1;
         Request request = new Request(id, key, mode, permits, capacity, TTL, queue, new Owner(name, Map.of()));
         requests.put(id, request);
         wanted.add(id);
@@ -157,7 +157,12 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
         store.backend(Fate.ANSWERED).breakGrant(key, token, "a test", LIMIT);
     }
 
-    // What happens on the way.
+    /** The requests for permits that it may use, also those that it has lost by the clock. */
+    Stream<Request> permits() {
+        return Stream.concat(held.keySet().stream(), lapsed.keySet().stream())
+                .map(requests::get)
+                .filter(request -> request.mode() == LockMode.PERMITS);
+    }
 
     void make(Call call, Fate fate) {
         calls.remove(call);

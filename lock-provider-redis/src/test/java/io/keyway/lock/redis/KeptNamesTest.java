@@ -60,7 +60,7 @@ class KeptNamesTest {
     void whoeverFitsIsWokenThoughTheReleaseThatNoticesKeepsItsOwnPlace() throws Exception {
         client.granted(permit(1, SHORT, Duration.ZERO));
         Grant held = client.granted(permit(2, LONG, LONG));
-        assertThat(backend.attempt(permit(3, LONG, Duration.ZERO), LIMIT)).isInstanceOf(Attempt.Waiting.class);
+        assertThat(backend.attempt(permit(3, LONG, LONG), LIMIT)).isInstanceOf(Attempt.Waiting.class);
         LockKey key = held.key();
         await().atMost(LIMIT)
                 .until(() -> backend.show(key, LIMIT).orElseThrow().holders().size() == 1);

@@ -3,6 +3,7 @@ package io.keyway.lock.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
@@ -23,7 +24,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
@@ -46,6 +49,9 @@ class LateAttemptTest {
         private volatile CountDownLatch subscribe = new CountDownLatch(0);
         private final CountDownLatch subscribed = new CountDownLatch(1);
         private boolean answersAfterSubscription;
+        private Optional<Callable<Answer>> beforeTheAnswer = Optional.empty();
+        private boolean losesTheAnswer;
+        private final AtomicInteger messages = new AtomicInteger();
 
         LateLink(RedisLink link) {
             this.link = link;
@@ -66,6 +72,16 @@ class LateAttemptTest {
             if (answersAfterSubscription) {
                 subscribe.countDown();
                 subscribed.await();
+            }
+            if (beforeTheAnswer.isPresent()) {
+                Callable<Answer> first = beforeTheAnswer.get();
+                beforeTheAnswer = Optional.empty();
+                assertThat(first.call()).isEqualTo(Answer.DONE);
+                await().atMost(LIMIT).until(() -> messages.get() > 0);
+                if (losesTheAnswer) {
+                    losesTheAnswer = false;
+                    throw new SocketTimeoutException("no answer");
+                }
             }
             return reply;
         }
@@ -88,7 +104,8 @@ class LateAttemptTest {
         @Override
         public void listen(String channel, Consumer<String> message, Runnable whenSubscribed) throws Exception {
             subscribe.await();
-            link.listen(channel, message, () -> {
+            Consumer<String> counted = message.andThen(text -> messages.addAndGet(text.isEmpty() ? 0 : 1));
+            link.listen(channel, counted, () -> {
                 whenSubscribed.run();
                 subscribed.countDown();
             });
@@ -208,6 +225,29 @@ class LateAttemptTest {
         assertThat(waiting.recheckWithin()).isLessThan(Duration.ofSeconds(1));
         Attempt.Waiting again = (Attempt.Waiting) backend.attempt(request(2, true), LIMIT);
         assertThat(again.recheckWithin()).isGreaterThan(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void aGrantByAMessageThatIsFasterThanTheAnswerNeedsNoOtherAttempt() throws Exception {
+        Attempt.Granted holder = (Attempt.Granted) backend.attempt(request(1, true), LIMIT);
+        link.beforeTheAnswer = Optional.of(() -> backend.release(holder.grant(), LIMIT));
+        Attempt.Granted next = (Attempt.Granted) backend.attempt(request(2, true), LIMIT);
+        assertThat(next.grant().token()).isGreaterThan(holder.grant().token());
+        assertThat(signals.heard).noneMatch(said -> said.startsWith("recheck"));
+        assertThat(signals.granted).isEmpty();
+        assertThat(backend.release(next.grant(), LIMIT)).isEqualTo(Answer.DONE);
+    }
+
+    @Test
+    void aGrantByAMessageWhoseAttemptHadNoAnswerIsFoundByTheNext() throws Exception {
+        Attempt.Granted holder = (Attempt.Granted) backend.attempt(request(1, true), LIMIT);
+        link.beforeTheAnswer = Optional.of(() -> backend.release(holder.grant(), LIMIT));
+        link.losesTheAnswer = true;
+        assertThatThrownBy(() -> backend.attempt(request(2, true), LIMIT)).isInstanceOf(IOException.class);
+        Attempt.Granted next = (Attempt.Granted) backend.attempt(request(2, true), LIMIT);
+        assertThat(next.grant().token()).isGreaterThan(holder.grant().token());
+        assertThat(backend.release(next.grant(), LIMIT)).isEqualTo(Answer.DONE);
+        assertThat(backend.attempt(request(3, false), LIMIT)).isInstanceOf(Attempt.Granted.class);
     }
 
     private void loseTheNext(Request request) {

@@ -48,8 +48,8 @@ class ShardedMessagesTest {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory)) {
             RightsTest.give(cluster.servers());
             String url = cluster.url().replace("://", "://locks:secret@");
-            try (LockClient client = open(url);
-                    LockClient other = open(url)) {
+            try (LockClient client = open(cluster.servers(), url);
+                    LockClient other = open(cluster.servers(), url)) {
                 assertThat(get(client.lock("b").acquireAsync()).release()).isEqualTo(ReleaseOutcome.RELEASED);
                 assertThat(get(other.lock("b").acquireAsync()).release()).isEqualTo(ReleaseOutcome.RELEASED);
                 // Whoever does not listen yet asks again after a moment.
@@ -85,8 +85,8 @@ class ShardedMessagesTest {
     @Test
     void aSlotThatMovesTakesItsChannelsAlong() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory);
-                LockClient client = open(cluster.url());
-                LockClient other = open(cluster.url())) {
+                LockClient client = open(cluster.servers(), cluster.url());
+                LockClient other = open(cluster.servers(), cluster.url())) {
             int slot = cluster.slot("moved");
             Lease lease = get(client.lock("moved").acquireAsync());
             CompletableFuture<Lease> waiter = other.lock("moved").acquireAsync();
@@ -107,8 +107,8 @@ class ShardedMessagesTest {
     void whoWaitsWhenAMasterDiesListensToItsReplica() throws Exception {
         try (RedisCluster cluster =
                         RedisCluster.startReplicated(RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory);
-                LockClient client = open(cluster.url() + "?waitReplicas=1");
-                LockClient other = open(cluster.url())) {
+                LockClient client = open(cluster.servers(), cluster.url() + "?waitReplicas=1");
+                LockClient other = open(cluster.servers(), cluster.url())) {
             int slot = cluster.slot("a");
             RedisServer master = cluster.owner(slot);
             Lease lease = get(client.lock("a").acquireAsync());
@@ -127,8 +127,8 @@ class ShardedMessagesTest {
     @Test
     void aConnectionThatBreaksIsMadeAnewAndWhatWaitsThereAsksAgain() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory);
-                LockClient client = open(cluster.url());
-                LockClient other = open(cluster.url())) {
+                LockClient client = open(cluster.servers(), cluster.url());
+                LockClient other = open(cluster.servers(), cluster.url())) {
             RedisServer owner = cluster.owner(cluster.slot("a"));
             Lease lease = get(client.lock("a").acquireAsync());
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
@@ -165,8 +165,8 @@ class ShardedMessagesTest {
                     .until(() -> server.ask("CLUSTER", "INFO").toString().contains("cluster_state:ok"));
             String url = "lock:rediss:cluster://127.0.0.1:" + port + "?trustStore=" + certificates.trustStore()
                     + "&trustStorePassword=" + certificates.password();
-            try (LockClient client = open(url);
-                    LockClient other = open(url)) {
+            try (LockClient client = open(List.of(server), url);
+                    LockClient other = open(List.of(server), url)) {
                 Lease lease = get(client.lock("a").acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
                 await().atMost(PATIENCE).until(() -> channels(server), found -> found.size() == 1);
@@ -184,8 +184,8 @@ class ShardedMessagesTest {
                 each.ask("ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all", "-ssubscribe");
             }
             String url = cluster.url().replace("://", "://locks:secret@");
-            try (LockClient client = open(url);
-                    LockClient other = open(url)) {
+            try (LockClient client = open(cluster.servers(), url);
+                    LockClient other = open(cluster.servers(), url)) {
                 RedisServer owner = cluster.owner(cluster.slot("a"));
                 Lease lease = get(client.lock("a").acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
@@ -201,8 +201,8 @@ class ShardedMessagesTest {
     @Test
     void namesThatNobodyWaitsForKeepFewChannels() throws Exception {
         try (RedisCluster cluster = RedisCluster.start(RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory);
-                LockClient client = open(cluster.url());
-                LockClient other = open(cluster.url())) {
+                LockClient client = open(cluster.servers(), cluster.url());
+                LockClient other = open(cluster.servers(), cluster.url())) {
             int names = ShardChannels.KEPT * 2;
             List<Lease> held = new ArrayList<>();
             List<CompletableFuture<Lease>> waiters = new ArrayList<>();
@@ -242,8 +242,8 @@ class ShardedMessagesTest {
 
     private static void assertPlain(RedisCluster cluster, String url) throws Exception {
         List<String> names = List.of("a", "b", "c", "d", "e", "f");
-        try (LockClient client = open(url);
-                LockClient other = open(url)) {
+        try (LockClient client = open(cluster.servers(), url);
+                LockClient other = open(cluster.servers(), url)) {
             for (String name : names) {
                 Lease lease = get(client.lock(name).acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock(name).acquireAsync();
@@ -272,9 +272,13 @@ class ShardedMessagesTest {
                 .isPresent();
     }
 
-    private static LockClient open(String url) {
-        return Locks.open(
+    /** Connected; what is counted begins then, since a client that connects looks whether it may send. */
+    private static LockClient open(List<RedisServer> servers, String url) throws Exception {
+        LockClient client = Locks.open(
                 url, ClientOptions.defaults().withDefaults(LockOptions.none().withTtl(LONG)));
+        get(client.lock("connected").acquireAsync()).release();
+        servers.forEach(server -> server.ask("CONFIG", "RESETSTAT"));
+        return client;
     }
 
     private static List<String> channels(RedisServer server) {

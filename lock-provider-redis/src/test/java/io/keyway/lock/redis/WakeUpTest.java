@@ -9,7 +9,6 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.redis.server.RedisServer;
-import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
@@ -66,36 +65,36 @@ class WakeUpTest {
 
     @Test
     void oneThatAskedAfterAnotherOfItsClientWasToldIsToldToo() throws Exception {
-        Grant one = granted(permit(1));
-        Grant two = granted(permit(2));
-        waits(permit(3));
-        waits(permit(4));
-        release(one);
+        Grant one = open.granted(permit(1));
+        Grant two = open.granted(permit(2));
+        open.waits(told(permit(3)));
+        open.waits(told(permit(4)));
+        open.release(one);
         assertMessages(1);
         // Not yet its turn: the one before has been told, and has not asked.
-        waits(permit(4));
-        release(two);
+        open.waits(told(permit(4)));
+        open.release(two);
         assertMessages(2);
-        granted(permit(3));
-        granted(permit(4));
+        open.granted(told(permit(3)));
+        open.granted(told(permit(4)));
     }
 
     @Test
     void anotherOfTheClientThatLeavesRoomIsTold() throws Exception {
-        Grant writer = granted(lock(1, LockMode.EXCLUSIVE));
-        waits(lock(2, LockMode.SHARED));
+        Grant writer = open.granted(lock(1, LockMode.EXCLUSIVE));
+        open.waits(told(lock(2, LockMode.SHARED)));
         assertThat(backend.convert(writer, lock(3, LockMode.SHARED), LIMIT)).isInstanceOf(Attempt.Granted.class);
         assertMessages(1);
-        granted(lock(2, LockMode.SHARED));
+        open.granted(told(lock(2, LockMode.SHARED)));
     }
 
     @Test
     void theMessageNamesThoseWhoseTurnHasCome() throws Exception {
-        Grant writer = granted(lock(1, LockMode.EXCLUSIVE));
-        waits(lock(2, LockMode.SHARED));
-        waits(lock(3, LockMode.SHARED));
-        waits(lock(4, LockMode.EXCLUSIVE));
-        release(writer);
+        Grant writer = open.granted(lock(1, LockMode.EXCLUSIVE));
+        open.waits(told(lock(2, LockMode.SHARED)));
+        open.waits(told(lock(3, LockMode.SHARED)));
+        open.waits(told(lock(4, LockMode.EXCLUSIVE)));
+        open.release(writer);
         assertHeard("recheck lock a 2", "recheck lock a 3");
         assertMessages(1);
         assertThat(signals.heard).doesNotContain("recheck lock a 4");
@@ -103,25 +102,25 @@ class WakeUpTest {
 
     @Test
     void whoWasToldAndThenHadToWaitForAnUpgradeIsToldAgain() throws Exception {
-        granted(lock(1, LockMode.SHARED));
-        Grant reader = granted(lock(2, LockMode.SHARED));
-        waits(lock(3, LockMode.EXCLUSIVE));
-        waits(lock(4, LockMode.SHARED));
+        open.granted(lock(1, LockMode.SHARED));
+        Grant reader = open.granted(lock(2, LockMode.SHARED));
+        open.waits(lock(3, LockMode.EXCLUSIVE));
+        open.waits(told(lock(4, LockMode.SHARED)));
         backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
         assertMessages(1);
         Request upgrade = lock(5, LockMode.EXCLUSIVE);
         assertThat(backend.convert(reader, upgrade, LIMIT)).isInstanceOf(Attempt.Waiting.class);
-        waits(lock(4, LockMode.SHARED));
+        open.waits(told(lock(4, LockMode.SHARED)));
         backend.withdraw(upgrade, LIMIT);
         assertMessages(2);
-        granted(lock(4, LockMode.SHARED));
+        open.granted(told(lock(4, LockMode.SHARED)));
     }
 
     @Test
     void whoeverFindsADeadReaderTellsTheUpgradeThatWaitedForIt() throws Exception {
         Request upgrade = lock(2, LockMode.EXCLUSIVE);
-        granted(request(3, LOCK, LockMode.SHARED, Duration.ofSeconds(2)));
-        Attempt asked = backend.convert(granted(lock(1, LockMode.SHARED)), upgrade, LIMIT);
+        open.granted(request(3, LOCK, LockMode.SHARED, Duration.ofSeconds(2)));
+        Attempt asked = backend.convert(open.granted(lock(1, LockMode.SHARED)), upgrade, LIMIT);
         // Two seconds for two calls: where the other reader is dead by then, nothing can be seen.
         assumeThat(asked).isInstanceOf(Attempt.Waiting.class);
         assertHeardWhileAsking("recheck lock a 2", lock(4, LockMode.EXCLUSIVE));
@@ -135,10 +134,10 @@ class WakeUpTest {
 
     /** The fourth request waits, for an upgrade of a reader alone. */
     private void waitsForAnUpgradeThatDies() throws Exception {
-        granted(lock(1, LockMode.SHARED));
-        Grant reader = granted(lock(2, LockMode.SHARED));
-        waits(lock(3, LockMode.EXCLUSIVE));
-        waits(lock(4, LockMode.SHARED));
+        open.granted(lock(1, LockMode.SHARED));
+        Grant reader = open.granted(lock(2, LockMode.SHARED));
+        open.waits(lock(3, LockMode.EXCLUSIVE));
+        open.waits(told(lock(4, LockMode.SHARED)));
         assertThat(backend.convert(reader, request(5, LOCK, LockMode.EXCLUSIVE, SHORT), LIMIT))
                 .isInstanceOf(Attempt.Waiting.class);
         backend.withdraw(lock(3, LockMode.EXCLUSIVE), LIMIT);
@@ -157,25 +156,25 @@ class WakeUpTest {
 
     @Test
     void whoeverFindsThatAHoldersKeyHasExpiredGrantsTheLockToTheNext() throws Exception {
-        granted(request(1, LOCK, LockMode.EXCLUSIVE, Duration.ofSeconds(2)));
+        open.granted(request(1, LOCK, LockMode.EXCLUSIVE, Duration.ofSeconds(2)));
         Attempt asked = backend.attempt(lock(2, LockMode.EXCLUSIVE), LIMIT);
         assumeThat(asked).isInstanceOf(Attempt.Waiting.class);
         await().atMost(LIMIT).until(() -> server.ask("EXISTS", "keyway:{a}:l").equals(0L));
-        waits(lock(3, LockMode.EXCLUSIVE));
+        open.waits(lock(3, LockMode.EXCLUSIVE));
         await().atMost(LIMIT).until(() -> !signals.granted.isEmpty());
         assertThat(signals.granted.get(0).request()).isEqualTo(lock(2, LockMode.EXCLUSIVE));
     }
 
     @Test
     void theNextWriterIsGrantedByTheReleaseItselfForTheTermOfItsAttempt() throws Exception {
-        Grant held = granted(lock(1, LockMode.EXCLUSIVE));
-        waits(lock(2, LockMode.EXCLUSIVE));
-        waits(lock(3, LockMode.EXCLUSIVE));
+        Grant held = open.granted(lock(1, LockMode.EXCLUSIVE));
+        open.waits(lock(2, LockMode.EXCLUSIVE));
+        open.waits(lock(3, LockMode.EXCLUSIVE));
         long answered = System.nanoTime();
         String end = ofSecond("cmsgpack.unpack(redis.call('HGET', KEYS[2], ARGV[1]))[4]");
         long waited = System.nanoTime() - answered;
 
-        release(held);
+        open.release(held);
 
         await().atMost(LIMIT).until(() -> !signals.granted.isEmpty());
         HeardSignals.Granted next = signals.granted.get(0);
@@ -184,17 +183,18 @@ class WakeUpTest {
         assertThat(next.word().age().toNanos()).isGreaterThan(waited);
         assertThat(ofSecond("select(2, struct.unpack('<dd', redis.call('HGET', KEYS[1], ARGV[1])))"))
                 .isEqualTo(end);
-        waits(lock(3, LockMode.EXCLUSIVE));
-        assertThat(granted(lock(2, LockMode.EXCLUSIVE))).isEqualTo(next.word().grant());
+        open.waits(lock(3, LockMode.EXCLUSIVE));
+        assertThat(open.granted(lock(2, LockMode.EXCLUSIVE)))
+                .isEqualTo(next.word().grant());
     }
 
     @Test
     void aGrantByAMessageThatIsOlderThanTheLastAnswerIsNotBelieved() throws Exception {
-        granted(lock(1, LockMode.EXCLUSIVE));
-        waits(lock(2, LockMode.EXCLUSIVE));
+        open.granted(lock(1, LockMode.EXCLUSIVE));
+        open.waits(lock(2, LockMode.EXCLUSIVE));
         String attempt = ofSecond("cmsgpack.unpack(redis.call('HGET', KEYS[2], ARGV[1]))[10]");
-        waits(lock(2, LockMode.EXCLUSIVE));
-        server.ask("PUBLISH", "keyway:c:" + client, "G 2 " + attempt + " 99 keyway:{a}:l");
+        open.waits(lock(2, LockMode.EXCLUSIVE));
+        server.ask("PUBLISH", "keyway:c:" + client, "G 2:" + attempt + ":99 keyway:{a}:l");
         assertHeard("recheck lock a 2");
         assertThat(signals.granted).isEmpty();
     }
@@ -204,7 +204,9 @@ class WakeUpTest {
         RedisLink link = new SingleLink(TestSettings.of(server.url(), LIMIT));
         Notifications messages = new Notifications(
                 link, new RedisKeys(link, "keyway:"), signals, client, null, false, new ScriptCodec());
-        assertThat(messages.queueing(5, false)).asString(StandardCharsets.UTF_8).isEqualTo("q");
+        assertThat(messages.queueing(lock(2, LockMode.EXCLUSIVE), 5, false))
+                .asString(StandardCharsets.UTF_8)
+                .isEqualTo("q");
     }
 
     /** What a script finds of the second request. */
@@ -216,8 +218,8 @@ class WakeUpTest {
     /** As after a fail-over to a server that is older than the one at which it began to wait. */
     @Test
     void aClientWithShardedChannelsIsToldByItsOwnWhereNobodyListensToThem() throws Exception {
-        Grant holder = granted(lock(1, LockMode.EXCLUSIVE));
-        waits(lock(2, LockMode.EXCLUSIVE));
+        Grant holder = open.granted(lock(1, LockMode.EXCLUSIVE));
+        open.waits(lock(2, LockMode.EXCLUSIVE));
         String id = ((List<?>) server.ask("ZRANGE", "keyway:{a}:lq", "0", "0"))
                 .get(0)
                 .toString();
@@ -227,14 +229,14 @@ class WakeUpTest {
         words.addAll(List.of(keys));
         words.addAll(List.of(id, "300000", "X1;", "1", "qs"));
         assertThat(server.ask(words.toArray(new String[0]))).isInstanceOf(List.class);
-        release(holder);
+        open.release(holder);
         assertHeard("recheck lock a 2");
         assertMessages(1);
     }
 
     private void assertHeardWhileAsking(String hint, Request request) {
         await().atMost(LIMIT).untilAsserted(() -> {
-            waits(request);
+            open.waits(request);
             assertThat(signals.heard).contains(hint);
         });
     }
@@ -243,22 +245,8 @@ class WakeUpTest {
         await().atMost(LIMIT).untilAsserted(() -> assertThat(signals.heard).contains(hints));
     }
 
-    private Grant granted(Request request) throws Exception {
-        Attempt attempt = backend.attempt(request, LIMIT);
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
-        return ((Attempt.Granted) attempt).grant();
-    }
-
-    private void waits(Request request) throws Exception {
-        assertThat(backend.attempt(request, LIMIT)).isInstanceOf(Attempt.Waiting.class);
-    }
-
-    private void release(Grant grant) throws Exception {
-        assertThat(backend.release(grant, LIMIT)).isEqualTo(Answer.DONE);
-    }
-
     private static void assertMessages(int count) {
-        assertThat(server.ask("INFO", "commandstats").toString()).contains("cmdstat_publish:calls=" + count + ",");
+        assertThat(OneBackend.calls(server, "publish")).isEqualTo(count);
     }
 
     private static Request permit(long id) {
@@ -267,6 +255,20 @@ class WakeUpTest {
 
     private static Request lock(long id, LockMode mode) {
         return request(id, LOCK, mode, LONG);
+    }
+
+    /** One that has to ask itself when its turn has come: a lock is kept for nobody who may have died in the queue. */
+    private static Request told(Request each) {
+        return new Request(
+                each.id(),
+                each.key(),
+                each.mode(),
+                each.permits(),
+                each.capacity(),
+                each.ttl(),
+                true,
+                each.owner(),
+                Duration.ofMillis(1));
     }
 
     private static Request request(long id, LockKey key, LockMode mode, Duration ttl) {

@@ -10,6 +10,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -48,7 +49,13 @@ public final class WalkStore implements AutoCloseable {
                 throw new NotExecutedException("not sent");
             }
             Object reply = server.run(call, deadline);
-            if (fate == Fate.NOT_ANSWERED) {
+            boolean lost = fate == Fate.NOT_ANSWERED;
+            Optional<Callable<Void>> others = meanwhile;
+            meanwhile = Optional.empty();
+            if (others.isPresent()) {
+                others.get().call();
+            }
+            if (lost) {
                 throw new SocketTimeoutException("not answered");
             }
             return reply;
@@ -98,6 +105,7 @@ public final class WalkStore implements AutoCloseable {
     private final Incarnation incarnation = Incarnation.draw();
     private final RedisBackend backend;
     private Fate fate = Fate.ANSWERED;
+    private Optional<Callable<Void>> meanwhile = Optional.empty();
 
     private WalkStore(String url) {
         RedisSettings settings = TestSettings.of(url, LIMIT);
@@ -115,6 +123,11 @@ public final class WalkStore implements AutoCloseable {
     public LockBackend backend(Fate next) {
         fate = next;
         return backend;
+    }
+
+    /** What happens before the answer to its next call is heard. */
+    public void meanwhile(Callable<Void> others) {
+        meanwhile = Optional.of(others);
     }
 
     /** As it begins its requests' ids with, and ends its channel's name with. */

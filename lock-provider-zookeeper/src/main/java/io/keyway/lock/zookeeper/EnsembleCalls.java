@@ -3,6 +3,7 @@ package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.spi.Deadline;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -159,6 +160,31 @@ abstract class EnsembleCalls {
         return answer;
     }
 
+    /**
+     * A transaction whose last step creates a node; completes with the node's path, or empty if nothing was done, since
+     * a node is not there, or not as it has to be.
+     */
+    CompletableFuture<Optional<String>> transactAndCreate(List<Op> steps) {
+        CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
+        long sentAt = System.nanoTime();
+        handle().multi(
+                        steps,
+                        (rc, asked, context, results) -> {
+                            if (rc == Code.OK.intValue()) {
+                                confirm(sentAt);
+                                CreateResult created = (CreateResult) results.get(results.size() - 1);
+                                answer.complete(Optional.of(created.getPath()));
+                            } else if (results != null
+                                    && (rc == Code.NONODE.intValue() || rc == Code.BADVERSION.intValue())) {
+                                answer.complete(Optional.empty());
+                            } else {
+                                fail(answer, rc, "");
+                            }
+                        },
+                        null);
+        return answer;
+    }
+
     private static Code code(OpResult result) {
         return result instanceof OpResult.ErrorResult error ? Code.get(error.getErr()) : Code.OK;
     }
@@ -196,6 +222,26 @@ abstract class EnsembleCalls {
                         watcher,
                         (int rc, String asked, Object context, List<String> children) ->
                                 answered(answer, rc, path, () -> children),
+                        null);
+        return answer;
+    }
+
+    /**
+     * A node's children, and its own state at that moment.
+     *
+     * @param names of the children
+     * @param node its state
+     */
+    record Listing(List<String> names, Stat node) {}
+
+    /** Lists a node's children, with its own state. */
+    CompletableFuture<Listing> listing(String path, @Nullable Watcher watcher) {
+        CompletableFuture<Listing> answer = new CompletableFuture<>();
+        handle().getChildren(
+                        path,
+                        watcher,
+                        (int rc, String asked, Object context, List<String> children, Stat stat) ->
+                                answered(answer, rc, path, () -> new Listing(children, stat)),
                         null);
         return answer;
     }

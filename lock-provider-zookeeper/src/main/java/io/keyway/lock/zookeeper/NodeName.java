@@ -6,15 +6,19 @@ import io.keyway.lock.spi.Request;
 import java.util.Optional;
 
 /**
- * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. All that decides about a queue is in the names,
- * so that one listing of the container tells who holds and who waits. The session is the one that created the node; the
- * pair of session and id finds it again when the answer to its creation was lost.
+ * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. A mode is {@code x}, {@code s}, or for two
+ * permits of five {@code p2c5}; {@code p2c5g17} for such permits that are held and count from number 17 on. All that
+ * decides about a queue is in the names, so that one listing of the container tells who holds and who waits. The
+ * session is the one that created the node; the pair of session and id finds it again when the answer to its creation
+ * was lost.
  *
  * @param name the whole name
  * @param capacity as its caller states it
+ * @param from if it says that the request holds, though others before it may wait: the number from which on it counts;
+ *     else -1
  * @param number given by the server; rises
  */
-record NodeName(String name, LockMode mode, int permits, int capacity, int number) {
+record NodeName(String name, LockMode mode, int permits, int capacity, int from, int number) {
     /** What the names of a request's nodes begin with, whatever it asks for. */
     static String owner(String session, long id) {
         return session + "-" + Long.toHexString(id) + "-";
@@ -27,6 +31,11 @@ record NodeName(String name, LockMode mode, int permits, int capacity, int numbe
             case SHARED -> owner + "s-";
             case PERMITS -> owner + "p" + request.permits() + "c" + request.capacity() + "-";
         };
+    }
+
+    /** The name, up to its number, of a node that says that the request holds; permits only. */
+    static String promoted(String owner, Request request, int from) {
+        return owner + "p" + request.permits() + "c" + request.capacity() + "g" + from + "-";
     }
 
     /** The name of the node at that path. */
@@ -50,15 +59,18 @@ record NodeName(String name, LockMode mode, int permits, int capacity, int numbe
         try {
             int number = Integer.parseInt(name, mode + 1, name.length(), 10);
             return switch (name.charAt(id + 1)) {
-                case 'x' -> Optional.of(new NodeName(name, LockMode.EXCLUSIVE, 1, 1, number));
-                case 's' -> Optional.of(new NodeName(name, LockMode.SHARED, 1, 1, number));
+                case 'x' -> Optional.of(new NodeName(name, LockMode.EXCLUSIVE, 1, 1, -1, number));
+                case 's' -> Optional.of(new NodeName(name, LockMode.SHARED, 1, 1, -1, number));
                 case 'p' -> {
                     int capacity = name.indexOf('c', id);
+                    int from = name.indexOf('g', capacity);
+                    int end = from < 0 ? mode : from;
                     yield Optional.of(new NodeName(
                             name,
                             LockMode.PERMITS,
                             Integer.parseInt(name, id + 2, capacity, 10),
-                            Integer.parseInt(name, capacity + 1, mode, 10),
+                            Integer.parseInt(name, capacity + 1, end, 10),
+                            from < 0 ? -1 : Integer.parseInt(name, from + 1, mode, 10),
                             number));
                 }
                 default -> Optional.empty();
@@ -66,6 +78,15 @@ record NodeName(String name, LockMode mode, int permits, int capacity, int numbe
         } catch (NumberFormatException | IndexOutOfBoundsException e) {
             return Optional.empty();
         }
+    }
+
+    boolean isPromoted() {
+        return from >= 0;
+    }
+
+    /** Whether there is room for its permits, by its own capacity, beside so many. */
+    boolean fits(long out) {
+        return out + permits <= capacity;
     }
 
     boolean isBefore(NodeName other) {

@@ -18,8 +18,10 @@ record QueuePosition(Kind kind, OptionalInt ahead, Optional<String> behind, Know
         GRANTED,
         /** It waits for one that is before it to leave. */
         BEHIND,
-        /** It asks for permits and is the first that waits: any holder that leaves may make room. */
+        /** It asks for permits, and nobody in its way waits: any holder that leaves may make room. */
         FIRST,
+        /** It asks for permits, and its turn has come: it is to be promoted, if that is still so then. */
+        PASSES,
         /** Its node is not there: somebody has deleted it. */
         ABSENT
     }
@@ -37,6 +39,10 @@ record QueuePosition(Kind kind, OptionalInt ahead, Optional<String> behind, Know
     static final QueuePosition ABSENT =
             new QueuePosition(Kind.ABSENT, OptionalInt.empty(), Optional.empty(), Knowledge.NONE, false);
 
+    /** It was promoted: those that wait before it do not count. */
+    static final QueuePosition PROMOTED =
+            new QueuePosition(Kind.GRANTED, OptionalInt.empty(), Optional.empty(), Knowledge.NONE, true);
+
     /** Nobody is before it; whether somebody is behind it is not known. */
     static final QueuePosition FIRST =
             new QueuePosition(Kind.GRANTED, OptionalInt.of(0), Optional.empty(), Knowledge.NONE, false);
@@ -44,6 +50,11 @@ record QueuePosition(Kind kind, OptionalInt ahead, Optional<String> behind, Know
     /** Whether it holds, and nobody is before it. */
     boolean isFirst() {
         return kind == Kind.GRANTED && ahead.orElse(1) == 0;
+    }
+
+    /** The same, with a node of its own to be made that says that it holds. */
+    QueuePosition toBePromoted() {
+        return new QueuePosition(Kind.PASSES, ahead, Optional.empty(), Knowledge.NONE, followed);
     }
 
     /** The same after all that were in its way have left; other readers may hold beside a reader. */

@@ -12,6 +12,7 @@ import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.zookeeper.QueuePosition.Kind;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -50,6 +51,12 @@ import org.jspecify.annotations.Nullable;
  * waiter says ({@link NodeWatch}), which is followed up on the thread of the session's events, without a wait; the
  * deletion of a node that is held; and what befalls the session ({@link #breakGrant}, {@link #ended},
  * {@link #leaveTo}).
+ *
+ * <p>A waiter for permits whose turn has come though others wait before it, and one that such a one has passed, is
+ * <em>promoted</em>: one transaction deletes its node and creates another that says that it holds ({@link #promote}).
+ * Its number and its token are those of that node. The transaction also changes the container's data, so that nobody
+ * else is promoted by an older listing, and so that whoever was created before it knows that its own token is too low
+ * by now.
  *
  * <p><b>What an attempt costs.</b> A creation and a listing, sent together and answered in one round trip, or a
  * creation alone if its number says that the node is the first ({@link Container}). A release is a deletion.
@@ -200,11 +207,11 @@ final class RequestNode {
                 checkPredecessor(deadline);
             }
             if (node == null || stale) {
-                Optional<List<String>> names = enter(deadline);
+                Optional<EnsembleCalls.Listing> listing = enter(deadline);
                 if (isBeyondNumbers()) {
                     throw beyondNumbers(deadline);
                 }
-                names.ifPresent(this::look);
+                listing.ifPresent(this::look);
             }
             CreateResult own = node;
             QueuePosition seen = position;
@@ -217,6 +224,10 @@ final class RequestNode {
             if (!mailbox.isDone() || mailbox.isCompletedExceptionally()) {
                 awaitMailbox(deadline);
                 mailbox = session.breaks().begin();
+            }
+            if (seen.kind() == Kind.PASSES) {
+                promote(own, deadline);
+                continue;
             }
             if (!granted && !request.queue()) {
                 leave(deadline);
@@ -244,7 +255,8 @@ final class RequestNode {
      *
      * @return empty if the number says where it is
      */
-    Optional<List<String>> enter(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
+    Optional<EnsembleCalls.Listing> enter(Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
         Container in = container;
         if (in == null) {
             in = containers.entering(containerPath, session);
@@ -263,7 +275,7 @@ final class RequestNode {
         }
     }
 
-    private Optional<List<String>> enter(Container in, Deadline deadline)
+    private Optional<EnsembleCalls.Listing> enter(Container in, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
         resolve(deadline);
         if (node == null && creation == null) {
@@ -278,12 +290,12 @@ final class RequestNode {
                 }
             }
         }
-        CompletableFuture<List<String>> listing = session.children(containerPath, null);
-        List<String> names = List.of();
+        CompletableFuture<EnsembleCalls.Listing> asked = session.listing(containerPath, null);
+        EnsembleCalls.Listing listing = null;
         KeeperException failure = null;
         try {
             // It is answered last, so that the thread is woken once.
-            names = EnsembleCalls.await(listing, deadline);
+            listing = EnsembleCalls.await(asked, deadline);
         } catch (KeeperException e) {
             failure = e;
         }
@@ -291,7 +303,7 @@ final class RequestNode {
         if (failure != null) {
             throw failure;
         }
-        return Optional.of(names);
+        return Optional.ofNullable(listing);
     }
 
     /** Not if the session is over for this client alone: nobody would delete the node. */
@@ -347,8 +359,9 @@ final class RequestNode {
             throws KeeperException, TimeoutException, InterruptedException {
         try {
             // No other has a name that begins so: it has the session and the request.
+            String own = NodeName.owner(session.owner(), request.id());
             for (String each : EnsembleCalls.await(listing, deadline)) {
-                if (each.startsWith(name)) {
+                if (each.startsWith(own)) {
                     String path = containerPath + "/" + each;
                     return new CreateResult(path, EnsembleCalls.await(session.stat(path), deadline));
                 }
@@ -361,6 +374,55 @@ final class RequestNode {
 
     private int number() {
         return node == null ? 0 : number;
+    }
+
+    /**
+     * Puts a node that says that it holds in the place of its own, if a new listing says that it may; else the listing
+     * says for whom it waits. An answer that is lost is that of a creation: the node is looked for.
+     */
+    private void promote(CreateResult own, Deadline deadline)
+            throws KeeperException, TimeoutException, InterruptedException {
+        EnsembleCalls.Listing listing = EnsembleCalls.await(session.listing(containerPath, null), deadline);
+        String ownName = NodeName.name(own.getPath());
+        RequestQueue.Promotion promotion =
+                RequestQueue.of(listing.names()).promotion(ownName).orElse(null);
+        if (promotion == null) {
+            look(listing);
+            return;
+        }
+        List<Op> steps = new ArrayList<>();
+        promotion.present().forEach(each -> steps.add(Op.check(containerPath + "/" + each, -1)));
+        // Who is granted by the order of the numbers is so whatever others do.
+        int unchanged = promotion.present().isEmpty() ? -1 : listing.node().getVersion();
+        steps.add(Op.setData(containerPath, new byte[0], unchanged));
+        steps.add(Op.delete(own.getPath(), -1));
+        String path = containerPath + "/"
+                + NodeName.promoted(NodeName.owner(session.owner(), request.id()), request, promotion.from());
+        steps.add(Op.create(path, data, session.acl(path), CreateMode.EPHEMERAL_SEQUENTIAL));
+        CompletableFuture<Optional<String>> sent;
+        synchronized (sending) {
+            if (closed || session.isOver()) {
+                throw new KeeperException.SessionExpiredException();
+            }
+            lost();
+            uncertain = true;
+            sent = session.transactAndCreate(steps);
+        }
+        Optional<String> created = EnsembleCalls.await(sent, deadline);
+        isThere(
+                created.isPresent()
+                        ? new CreateResult(created.get(), EnsembleCalls.await(session.stat(created.get()), deadline))
+                        : own);
+        uncertain = false;
+        if (created.isPresent()) {
+            Container in = container;
+            if (in != null) {
+                in.created(number);
+            }
+            positionIs(QueuePosition.PROMOTED);
+            // The deletion of its node has told those behind it.
+            waited = false;
+        }
     }
 
     /** Nobody may be granted anything with its number. */
@@ -473,8 +535,8 @@ final class RequestNode {
     // The position, and the one watch of a waiter.
 
     /** Takes the listing of an attempt. */
-    void look(List<String> names) {
-        boolean unused = look(RequestQueue.of(names), 0, false);
+    void look(EnsembleCalls.Listing listing) {
+        boolean unused = look(listing, 0, false);
         Container in = container;
         boolean first = position.isFirst();
         if (in != null && entered && (first || request.queue())) {
@@ -491,7 +553,8 @@ final class RequestNode {
      *     attempt's own
      * @param watchesQueue whether a watch of the whole queue came with it
      */
-    private boolean look(RequestQueue queue, int asOf, boolean watchesQueue) {
+    private boolean look(EnsembleCalls.Listing listing, int asOf, boolean watchesQueue) {
+        RequestQueue queue = RequestQueue.of(listing.names());
         QueuePosition seen;
         int count;
         synchronized (this) {
@@ -501,6 +564,9 @@ final class RequestNode {
             CreateResult own = node;
             seen = own == null ? QueuePosition.ABSENT : queue.of(NodeName.name(own.getPath()));
             boolean wasGranted = position.kind() == Kind.GRANTED;
+            if (own != null && seen.kind() == Kind.GRANTED && !wasGranted && !held && isPassed(own, listing.node())) {
+                seen = seen.toBePromoted();
+            }
             Runnable ofTheQueue = unwatch;
             if (watchesQueue) {
                 unwatch = () -> {};
@@ -516,7 +582,7 @@ final class RequestNode {
                 return !wasGranted;
             }
         }
-        if (seen.kind() == Kind.ABSENT) {
+        if (seen.kind() == Kind.ABSENT || seen.kind() == Kind.PASSES) {
             return true;
         }
         if (!request.queue()) {
@@ -528,6 +594,15 @@ final class RequestNode {
             listAndWatchQueue();
         }
         return false;
+    }
+
+    /** Whether somebody was promoted after the node was created, and may have a higher token. */
+    private boolean isPassed(CreateResult own, Stat containerNow) {
+        return request.mode() == LockMode.PERMITS
+                && containerNow.getMzxid() > own.getStat().getCzxid()
+                && !NodeName.parse(NodeName.name(own.getPath()))
+                        .map(NodeName::isPromoted)
+                        .orElse(false);
     }
 
     /** The position is known; returns the count of what is to be watched next. */
@@ -589,13 +664,13 @@ final class RequestNode {
     }
 
     private void list(@Nullable Watcher watcher, int count) {
-        CompletableFuture<List<String>> listing = watcher == null
-                ? session.children(containerPath, null)
-                : session.watches().children(containerPath, watcher);
-        CompletableFuture<List<String>> unused = listing.whenComplete((names, failure) -> {
+        CompletableFuture<EnsembleCalls.Listing> asked = watcher == null
+                ? session.listing(containerPath, null)
+                : session.watches().listing(containerPath, watcher);
+        CompletableFuture<EnsembleCalls.Listing> unused = asked.whenComplete((listing, failure) -> {
             if (failure != null) {
                 watchFailed();
-            } else if (look(RequestQueue.of(names), count, watcher != null)) {
+            } else if (look(listing, count, watcher != null)) {
                 turnHasCome();
             }
         });

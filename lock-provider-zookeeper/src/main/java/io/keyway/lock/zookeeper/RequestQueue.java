@@ -2,8 +2,10 @@
 package io.keyway.lock.zookeeper;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.zookeeper.QueuePosition.Kind;
 import io.keyway.lock.zookeeper.QueuePosition.Knowledge;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -12,45 +14,102 @@ import java.util.OptionalInt;
  * The requests of one lock or semaphore, in the order of their numbers. Those that hold are the first ones: a request
  * is granted when all before it are granted and it is compatible with them. Since nobody ever comes in before somebody
  * else, what is granted stays granted until it leaves, and everybody who lists the queue comes to the same result.
+ *
+ * <p>A request for permits that its own capacity refuses is passed by those behind it that state a larger one than all
+ * before them (LK-1308). Who passes puts a node in the place of its own that says so: it holds, whatever its number,
+ * and counts for all that waited then, which are those from a number on that its name says ({@link NodeName#from}).
+ * Whoever was granted before has a lower number, and is judged as before; so what is granted still stays granted. What
+ * has to be true when that node is created is a {@link Promotion}.
  */
 final class RequestQueue {
-    private final List<NodeName> requests;
-    private final int granted;
 
-    private RequestQueue(List<NodeName> requests, int granted) {
+    /**
+     * How a request for permits gets a node that says that it holds.
+     *
+     * @param from the number from which on its permits count: that of the first that waits, or its own if none does
+     *     before it
+     * @param present the names of nodes that have to be there when it is created: the first that waits, and of those
+     *     that hold as many as refuse it; so that nobody is granted meanwhile by the order of the numbers. Empty if it
+     *     is granted by that order itself
+     */
+    record Promotion(int from, List<String> present) {}
+
+    private final List<NodeName> requests;
+
+    /** In the order of their numbers. */
+    private final List<NodeName> holders;
+
+    private final List<NodeName> waiters;
+
+    private RequestQueue(List<NodeName> requests, List<NodeName> holders, List<NodeName> waiters) {
         this.requests = requests;
-        this.granted = granted;
+        this.holders = holders;
+        this.waiters = waiters;
     }
 
     static RequestQueue of(List<String> names) {
         List<NodeName> requests = new ArrayList<>(names.size());
+        boolean passed = false;
         for (String name : names) {
-            NodeName.parse(name).ifPresent(requests::add);
+            Optional<NodeName> request = NodeName.parse(name);
+            if (request.isPresent()) {
+                requests.add(request.get());
+                passed |= request.get().isPromoted();
+            }
         }
         requests.sort((a, b) -> a.number() == b.number() ? 0 : a.isBefore(b) ? -1 : 1);
+        return passed ? withPromoted(requests) : inOrder(requests);
+    }
+
+    private static RequestQueue inOrder(List<NodeName> requests) {
         int granted = 0;
         long out = 0;
         while (granted < requests.size() && fits(requests.get(granted), granted, out, requests.get(0))) {
             out += requests.get(granted).permits();
             granted++;
         }
-        return new RequestQueue(requests, granted);
+        return new RequestQueue(requests, requests.subList(0, granted), requests.subList(granted, requests.size()));
     }
 
     private static boolean fits(NodeName next, int before, long out, NodeName first) {
         return switch (next.mode()) {
             case EXCLUSIVE -> before == 0;
             case SHARED -> before == 0 || first.mode() == LockMode.SHARED;
-            case PERMITS -> out + next.permits() <= next.capacity();
+            case PERMITS -> next.fits(out);
         };
     }
 
+    private static RequestQueue withPromoted(List<NodeName> requests) {
+        List<NodeName> promoted = requests.stream().filter(NodeName::isPromoted).toList();
+        List<NodeName> holders = new ArrayList<>();
+        List<NodeName> waiters = new ArrayList<>();
+        long inOrder = 0;
+        for (NodeName request : requests) {
+            if (request.isPromoted()) {
+                holders.add(request);
+                continue;
+            }
+            long out = inOrder
+                    + promoted.stream()
+                            .filter(each -> each.from() <= request.number())
+                            .mapToLong(NodeName::permits)
+                            .sum();
+            if (waiters.isEmpty() && request.fits(out)) {
+                inOrder += request.permits();
+                holders.add(request);
+            } else {
+                waiters.add(request);
+            }
+        }
+        return new RequestQueue(requests, holders, waiters);
+    }
+
     List<NodeName> holders() {
-        return requests.subList(0, granted);
+        return holders;
     }
 
     List<NodeName> waiters() {
-        return requests.subList(granted, requests.size());
+        return waiters;
     }
 
     boolean isEmpty() {
@@ -58,9 +117,11 @@ final class RequestQueue {
     }
 
     int permitsOut() {
-        return (int) Math.min(
-                Integer.MAX_VALUE,
-                holders().stream().mapToLong(NodeName::permits).sum());
+        return (int) Math.min(Integer.MAX_VALUE, out());
+    }
+
+    private long out() {
+        return holders.stream().mapToLong(NodeName::permits).sum();
     }
 
     /**
@@ -79,16 +140,11 @@ final class RequestQueue {
     private QueuePosition position(int index) {
         NodeName own = requests.get(index);
         boolean followed = index + 1 < requests.size();
-        if (index < granted) {
-            return new QueuePosition(
-                    QueuePosition.Kind.GRANTED, OptionalInt.of(index), Optional.empty(), Knowledge.NONE, followed);
-        }
-        if (own.mode() == LockMode.PERMITS && index == granted) {
-            return new QueuePosition(
-                    QueuePosition.Kind.FIRST, OptionalInt.of(index), Optional.empty(), Knowledge.NONE, followed);
+        if (holders.contains(own)) {
+            return unwatched(Kind.GRANTED, index, followed);
         }
         if (own.mode() == LockMode.PERMITS) {
-            return behind(index, index - 1, Knowledge.NONE, followed);
+            return ofPermits(own, index, followed);
         }
         int last = -1;
         int inTheWay = 0;
@@ -101,15 +157,68 @@ final class RequestQueue {
         Knowledge then = inTheWay == 1
                 ? Knowledge.ALL_LEFT
                 : requests.get(last).mode() == LockMode.EXCLUSIVE ? Knowledge.ALL_LEFT_IF_IT_HELD : Knowledge.NONE;
-        return behind(index, last, then, followed);
+        return behind(index, requests.get(last), then, followed);
     }
 
-    private QueuePosition behind(int index, int watched, Knowledge then, boolean followed) {
-        return new QueuePosition(
-                QueuePosition.Kind.BEHIND,
-                OptionalInt.of(index),
-                Optional.of(requests.get(watched).name()),
-                then,
-                followed);
+    /** Of those that wait before it, those that state no less are in its way, and so is one whose turn has come. */
+    private QueuePosition ofPermits(NodeName own, int index, boolean followed) {
+        long out = out();
+        NodeName inTheWay = null;
+        boolean another = false;
+        int refused = -1;
+        for (NodeName before : waiters) {
+            if (before.equals(own)) {
+                break;
+            }
+            if (before.capacity() >= own.capacity()) {
+                inTheWay = before;
+            }
+            another |= before.capacity() > refused && before.fits(out);
+            refused = Math.max(refused, before.capacity());
+        }
+        if (inTheWay != null) {
+            return behind(index, inTheWay, Knowledge.NONE, followed);
+        }
+        return unwatched(!another && own.fits(out) ? Kind.PASSES : Kind.FIRST, index, followed);
+    }
+
+    private static QueuePosition unwatched(Kind kind, int index, boolean followed) {
+        return new QueuePosition(kind, OptionalInt.of(index), Optional.empty(), Knowledge.NONE, followed);
+    }
+
+    private static QueuePosition behind(int index, NodeName watched, Knowledge then, boolean followed) {
+        return new QueuePosition(Kind.BEHIND, OptionalInt.of(index), Optional.of(watched.name()), then, followed);
+    }
+
+    /** How the request for permits of that name is promoted; empty if its turn has not come, or it is already. */
+    Optional<Promotion> promotion(String name) {
+        NodeName own = requests.stream()
+                .filter(request -> request.name().equals(name) && !request.isPromoted())
+                .findFirst()
+                .orElse(null);
+        if (own == null) {
+            return Optional.empty();
+        }
+        if (holders.contains(own)) {
+            return Optional.of(new Promotion(own.number(), List.of()));
+        }
+        return of(name).kind() == Kind.PASSES ? Optional.of(passing()) : Optional.empty();
+    }
+
+    private Promotion passing() {
+        NodeName first = waiters.get(0);
+        List<String> present = new ArrayList<>();
+        present.add(first.name());
+        long out = 0;
+        for (NodeName holder : holders.stream()
+                .sorted(Comparator.comparingInt(NodeName::permits).reversed())
+                .toList()) {
+            if (!first.fits(out)) {
+                break;
+            }
+            present.add(holder.name());
+            out += holder.permits();
+        }
+        return new Promotion(first.number(), present);
     }
 }

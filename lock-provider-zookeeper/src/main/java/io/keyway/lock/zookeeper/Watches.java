@@ -32,6 +32,12 @@ final class Watches {
         return answered(calls.read(path, shared, content), shared, watcher);
     }
 
+    /** As {@link #children}, with the state of the node itself. */
+    CompletableFuture<EnsembleCalls.Listing> listing(String path, Watcher watcher) {
+        Shared shared = shared(children, path, watcher);
+        return answered(calls.listing(path, shared), shared, watcher);
+    }
+
     /**
      * Lists a node's children; if that succeeds, {@code watcher} hears of their next change, or of the node's deletion.
      */

@@ -145,7 +145,7 @@ class RequestNodeTest {
         await(other.delete(request.path().orElseThrow()), deadline);
 
         request.lost();
-        List<String> listing = request.enter(deadline).orElseThrow();
+        EnsembleCalls.Listing listing = request.enter(deadline).orElseThrow();
         await(other.delete(before), deadline);
         settle(own);
 
@@ -162,7 +162,7 @@ class RequestNodeTest {
         new Containers(PATHS).make(own, CONTAINER, deadline);
         String before = node(other);
         RequestNode request = request(own);
-        List<String> listing = request.enter(deadline).orElseThrow();
+        EnsembleCalls.Listing listing = request.enter(deadline).orElseThrow();
         await(other.delete(before), deadline);
 
         request.look(listing);

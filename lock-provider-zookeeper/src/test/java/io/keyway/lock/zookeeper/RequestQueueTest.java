@@ -47,13 +47,41 @@ class RequestQueueTest {
     }
 
     @Test
-    void permitsGoToTheFirstThatFitsAndNobodyPassesIt() {
-        RequestQueue queue = queue("a-1-p2c3-0000000001", "b-2-p2c3-0000000002", "c-3-p1c9-0000000003");
+    void permitsGoToTheFirstThatFitsAndNobodyPassesItWhoStatesNoMore() {
+        RequestQueue queue = queue("a-1-p2c3-0000000001", "b-2-p2c3-0000000002", "c-3-p1c3-0000000003");
 
         assertThat(queue.holders()).hasSize(1);
         assertThat(queue.permitsOut()).isEqualTo(2);
         assertThat(queue.of("b-2-p2c3-0000000002").kind()).isEqualTo(QueuePosition.Kind.FIRST);
-        assertThat(queue.of("c-3-p1c9-0000000003").behind()).contains("b-2-p2c3-0000000002");
+        assertThat(queue.of("c-3-p1c3-0000000003").behind()).contains("b-2-p2c3-0000000002");
+        assertThat(queue.promotion("c-3-p1c3-0000000003")).isEmpty();
+    }
+
+    @Test
+    void whoStatesMoreThanAllThatAreRefusedPassesThem() {
+        RequestQueue queue =
+                queue("a-1-p2c3-0000000001", "b-2-p2c3-0000000002", "c-3-p1c9-0000000003", "d-4-p9c9-0000000004");
+
+        assertThat(queue.of("c-3-p1c9-0000000003").kind()).isEqualTo(QueuePosition.Kind.PASSES);
+        assertThat(queue.promotion("c-3-p1c9-0000000003"))
+                .contains(new RequestQueue.Promotion(2, List.of("b-2-p2c3-0000000002", "a-1-p2c3-0000000001")));
+        assertThat(queue.of("d-4-p9c9-0000000004").behind()).contains("c-3-p1c9-0000000003");
+        assertThat(queue.promotion("b-2-p2c3-0000000002")).isEmpty();
+        assertThat(queue.promotion("a-1-p2c3-0000000001"))
+                .as("who is granted in its order can be promoted without a condition")
+                .contains(new RequestQueue.Promotion(1, List.of()));
+    }
+
+    @Test
+    void whoWasPromotedCountsForThoseThatWaitedThenAndForNobodyBeforeThem() {
+        RequestQueue queue = queue("a-1-p1c1-0000000001", "b-2-p1c2-0000000002", "c-3-p2c3g2-0000000007");
+
+        assertThat(holders(queue)).containsExactly("a-1-p1c1-0000000001", "c-3-p2c3g2-0000000007");
+        assertThat(queue.permitsOut()).isEqualTo(3);
+        assertThat(queue("b-2-p1c2-0000000002", "c-3-p2c3g2-0000000007").waiters())
+                .as("the permits of who passed are out still")
+                .hasSize(1);
+        assertThat(queue("b-2-p1c2-0000000002").holders()).hasSize(1);
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.keyway.lock.testing;
 
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
-import io.keyway.lock.LockMode;
 import io.keyway.lock.Locks;
 import java.io.BufferedReader;
 import java.io.File;
@@ -108,7 +107,7 @@ public final class HistoryWorker implements AutoCloseable {
         for (int i = 0; i < names.size(); i++) {
             // Each process begins elsewhere.
             String name = names.get((int) Math.floorMod(seed + i, (long) names.size()));
-            while (!visitor.use(name, LockMode.EXCLUSIVE, PATIENCE)) {
+            while (!visitor.visit(name, PATIENCE)) {
                 LockSupport.parkNanos(1_000_000);
             }
         }

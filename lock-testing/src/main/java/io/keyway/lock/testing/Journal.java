@@ -27,11 +27,16 @@ final class Journal implements AutoCloseable {
 
     /** Before a lock is asked for. Returns the number of the request. */
     long asked(String name, LockMode mode) {
+        return asked(name, mode, 1, 1);
+    }
+
+    /** Before so many permits are asked for, of so many that there are. Returns the number of the request. */
+    long asked(String name, LockMode mode, int permits, int capacity) {
         long id;
         synchronized (this) {
             id = next++;
         }
-        write("asked " + id + " " + name + " " + mode + " " + MachineClock.now());
+        write("asked " + id + " " + name + " " + mode + " " + MachineClock.now() + " " + permits + " " + capacity);
         return id;
     }
 
@@ -59,7 +64,12 @@ final class Journal implements AutoCloseable {
 
     /** Before a release is called. */
     void releasing(long id) {
-        write("releasing " + id + " " + MachineClock.now());
+        releasing(id, MachineClock.now());
+    }
+
+    /** It was the user's until then, and then the user's in another mode. */
+    void releasing(long id, long at) {
+        write("releasing " + id + " " + at);
     }
 
     void released(long id, ReleaseOutcome outcome) {

@@ -77,11 +77,16 @@ final class JournalReader {
     }
 
     private void read(String line) {
-        String[] words = line.split(" ", 6);
+        String[] words = line.split(" ", 8);
         long id = Long.parseLong(words[1]);
         if (words[0].equals("asked")) {
-            RecordedHold hold =
-                    new RecordedHold(worker, words[2], LockMode.valueOf(words[3]), Long.parseLong(words[4]));
+            RecordedHold hold = new RecordedHold(
+                    worker,
+                    words[2],
+                    LockMode.valueOf(words[3]),
+                    Integer.parseInt(words[5]),
+                    Integer.parseInt(words[6]),
+                    Long.parseLong(words[4]));
             byId.put(id, hold);
             holds.add(hold);
             return;

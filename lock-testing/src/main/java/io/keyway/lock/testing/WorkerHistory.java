@@ -18,8 +18,9 @@ import java.util.stream.Stream;
  * @param history all requests
  * @param silences when workers could not be heard
  * @param deathIsProven the authority may free the locks of a dead process at once, as on one machine
+ * @param caching clients may keep what they gave back
  */
-record WorkerHistory(History history, List<Silence> silences, boolean deathIsProven) {
+record WorkerHistory(History history, List<Silence> silences, boolean deathIsProven, boolean caching) {
     private static final long SHOWN_AFTER = 5_000_000_000L;
     private static final long SHOWN_BEFORE = 10_000_000_000L;
 
@@ -29,7 +30,7 @@ record WorkerHistory(History history, List<Silence> silences, boolean deathIsPro
      */
     List<Violation> violations() {
         Stream<Rule> own = Stream.of(new ExpiryBounds(silences, deathIsProven), new TimeToStop());
-        return history.violations(Stream.concat(Rules.ALL.stream(), own).toList());
+        return history.violations(Stream.concat(Rules.of(caching).stream(), own).toList());
     }
 
     /**

@@ -1,6 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
 import io.keyway.lock.tck.history.History;
 import io.keyway.lock.tck.history.RecordedHold;
 import io.keyway.lock.tck.process.ChildJvm;
@@ -269,7 +272,14 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     private void check(String what, long since) {
-        new WorkerHistory(history(since), List.copyOf(silences), deathIsProven).check(what);
+        new WorkerHistory(history(since), List.copyOf(silences), deathIsProven, caches()).check(what);
+    }
+
+    private boolean caches() {
+        LockUrl locks = LockUrl.parse(url);
+        return Locks.discover(WorkerPool.class.getClassLoader()).providers().stream()
+                .filter(provider -> provider.schemes().contains(locks.provider()))
+                .anyMatch(provider -> provider.features(locks).contains(Feature.CACHING));
     }
 
     private History history(long since) {

@@ -39,7 +39,7 @@ class JournalTest {
         try (Journal journal = new Journal(file)) {
             long before = MachineClock.now();
             long id = journal.asked("a/b", LockMode.SHARED);
-            long other = journal.asked("c", LockMode.EXCLUSIVE);
+            long other = journal.asked("c", LockMode.PERMITS, 2, 5);
             journal.refused(other, "told: nobody\nanswers");
             journal.granted(id, 42, Duration.ofSeconds(1));
             HeldAnswer held = new HeldAnswer(true, 1, 2, 3);
@@ -71,6 +71,7 @@ class JournalTest {
             assertThat(hold.isUntold()).isTrue();
             assertThat(hold.outcome()).contains(ReleaseOutcome.ALREADY_LOST);
             assertThat(reader.holds().get(1).isGranted()).isFalse();
+            assertThat(reader.holds().get(1).show(0)).contains("2 of 5 permits");
             assertThat(reader.refusals()).containsExactly("told: nobody answers");
             assertThat(reader.grants()).isEqualTo(1);
         }
@@ -78,7 +79,7 @@ class JournalTest {
 
     @Test
     void halfALineWaitsForItsEnd() throws IOException {
-        Files.writeString(file, "asked 1 n EXCLUSIVE 5\ngranted 1 7 1000 ");
+        Files.writeString(file, "asked 1 n EXCLUSIVE 5 1 1\ngranted 1 7 1000 ");
         reader.poll();
         assertThat(reader.holds())
                 .singleElement()

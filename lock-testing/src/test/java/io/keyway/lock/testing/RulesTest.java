@@ -25,6 +25,7 @@ class RulesTest {
     private final List<RecordedHold> holds = new ArrayList<>();
     private final List<Silence> silences = new ArrayList<>();
     private boolean deathIsProven;
+    private boolean caching;
 
     /**
      * A hold of "n" that was asked for at {@code at}, granted 1 later, and answered "held" at 2 and then until {@code
@@ -60,7 +61,7 @@ class RulesTest {
     }
 
     private List<String> broken() {
-        return new WorkerHistory(new History(holds), silences, deathIsProven)
+        return new WorkerHistory(new History(holds), silences, deathIsProven, caching)
                 .violations().stream().map(Violation::rule).distinct().toList();
     }
 
@@ -101,6 +102,57 @@ class RulesTest {
         held("a", LockMode.EXCLUSIVE, 1, 0, 100);
         held("b", LockMode.SHARED, 2, 50, 200);
         assertThat(broken()).contains("R2 belief exclusion");
+    }
+
+    private RecordedHold permits(String worker, long token, int permits, int capacity, long at, long to) {
+        RecordedHold hold = new RecordedHold(worker, "s", LockMode.PERMITS, permits, capacity, at);
+        hold.granted(token, Duration.ofNanos(TTL), at + 1);
+        hold.answered(new HeldAnswer(true, at + 1, at + 2, 750));
+        hold.answered(new HeldAnswer(true, to, to + 1, 750));
+        holds.add(hold);
+        return hold;
+    }
+
+    @Test
+    void permitsWithinTheirCapacity() {
+        permits("a", 1, 2, 3, 0, 100);
+        permits("b", 2, 1, 3, 10, 90);
+        permits("c", 3, 1, 4, 20, 80); // in a larger view
+        permits("d", 4, 3, 3, 101, 200);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void aPermitTooMany() {
+        permits("a", 1, 2, 4, 0, 100);
+        permits("b", 2, 2, 3, 10, 90);
+        assertThat(broken()).containsExactly("R12 permits");
+    }
+
+    @Test
+    void aPermitThatCameBackTwice() {
+        released(permits("a", 1, 1, 2, 0, 10), 11, ReleaseOutcome.RELEASED);
+        permits("b", 2, 1, 2, 5, 100);
+        permits("c", 3, 1, 2, 20, 90);
+        permits("d", 4, 1, 2, 30, 80);
+        assertThat(broken()).containsExactly("R12 permits");
+    }
+
+    @Test
+    void aReaderThatMayWriteWithoutAGap() {
+        RecordedHold reader = held("a", LockMode.SHARED, 1, 0, 10);
+        held("a", LockMode.EXCLUSIVE, 2, 50, 100);
+        released(reader, 51, ReleaseOutcome.RELEASED);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void aWriterBetweenAReaderAndItsUpgrade() {
+        RecordedHold reader = held("a", LockMode.SHARED, 1, 0, 10);
+        held("b", LockMode.EXCLUSIVE, 2, 20, 30);
+        held("a", LockMode.EXCLUSIVE, 3, 50, 100);
+        released(reader, 51, ReleaseOutcome.RELEASED);
+        assertThat(broken()).contains("R1 authority exclusion");
     }
 
     @Test
@@ -155,6 +207,24 @@ class RulesTest {
         held("a", LockMode.SHARED, 7, 0, 10);
         held("b", LockMode.SHARED, 6, 20, 30);
         assertThat(broken()).containsExactly("R5 tokens");
+    }
+
+    @Test
+    void tokensOfACacheRiseWhereTheirGrantsExcludeEachOther() {
+        caching = true;
+        held("a", LockMode.SHARED, 7, 0, 10);
+        held("b", LockMode.SHARED, 6, 20, 30);
+        assertThat(broken()).as("two readers").isEmpty();
+        released(held("a", LockMode.EXCLUSIVE, 8, 40, 50), 51, ReleaseOutcome.RELEASED);
+        assertThat(broken()).as("a writer after them").isEmpty();
+        held("b", LockMode.SHARED, 5, 60, 70);
+        assertThat(broken()).as("a reader below the writer before it").containsExactly("R5 tokens");
+        holds.remove(holds.size() - 1);
+        released(held("b", LockMode.SHARED, 12, 60, 70), 71, ReleaseOutcome.RELEASED);
+        released(held("c", LockMode.SHARED, 9, 60, 70), 71, ReleaseOutcome.RELEASED);
+        assertThat(broken()).as("two readers after it").isEmpty();
+        held("a", LockMode.EXCLUSIVE, 10, 80, 90);
+        assertThat(broken()).as("a writer below a reader before it").containsExactly("R5 tokens");
     }
 
     @Test
@@ -295,7 +365,7 @@ class RulesTest {
         held("a", 1, 0, 100);
         held("b", 2, 50, 200);
         silences.add(new Silence("a", 110, Long.MAX_VALUE, true));
-        assertThatThrownBy(() -> new WorkerHistory(new History(holds), silences, false).check("seed 5"))
+        assertThatThrownBy(() -> new WorkerHistory(new History(holds), silences, false, false).check("seed 5"))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageStartingWith("seed 5: ")
                 .hasMessageContaining("R2 belief exclusion: two had n at once")

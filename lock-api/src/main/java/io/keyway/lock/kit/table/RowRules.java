@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * as it is, without what is over, and returns the row as it is to be, the answer, and who is to be told.
  *
  * <p>A request is granted when it stands first in the queue of its key and fits those that hold; nobody passes anybody
- * (LK-310, LK-1203). An upgrade stands before the queue (LK-1204). A grant ends by its release, by its term counted
+ * (LK-310, LK-1203, LK-1307), but for those that state a larger capacity than all before them, which their own has
+ * refused (LK-1308). An upgrade stands before the queue (LK-1204). A grant ends by its release, by its term counted
  * from the last attempt or renewal that arrived (LK-502), or by a break, after which its place stays until its holder
  * has answered (LK-1105); what was to be held at least for some time keeps its place for what is left of that (LK-520).
  * A waiter keeps its place by attempts, and loses it after its term (LK-410).
@@ -52,14 +53,30 @@ public class RowRules {
     public RowRules() {}
 
     /**
-     * {@return whether nobody stands before that request; {@code waiter} is null if it has just come}
+     * {@return whether nobody is in the way of that request who waits; {@code waiter} is null if it has just come} Who
+     * waits for permits and fits comes before all behind it, and one that does not before those behind it that state no
+     * larger capacity.
      *
      * @param row as it is, without what is over
      * @param waiter its place in the queue; null if it has just come
      * @param request what was asked
      */
     protected boolean isTurnOf(Row row, @Nullable Entry waiter, Request request) {
-        return Objects.equals(row.first(), waiter);
+        if (request.mode() != LockMode.PERMITS) {
+            return Objects.equals(row.first(), waiter);
+        }
+        int refused = -1;
+        for (Entry before : row.waiters()) {
+            if (before.equals(waiter)) {
+                break;
+            }
+            int capacity = before.request().capacity();
+            if (capacity > refused && admits(row, before.request())) {
+                return false;
+            }
+            refused = Math.max(refused, capacity);
+        }
+        return request.capacity() > refused;
     }
 
     /**
@@ -119,18 +136,30 @@ public class RowRules {
 
     /**
      * {@return who is told that its turn may have come, now that {@code left} has left, or whoever it was if that is
-     * null}
+     * null} Of those that wait for permits it is the first that fits, if one does.
      *
      * @param row as it is, without what is over
      * @param left who has left; null if somebody else, or several
      */
     protected @Nullable Entry next(Row row, @Nullable Entry left) {
-        return row.first();
+        Entry first = row.first();
+        if (first == null || first.request().mode() != LockMode.PERMITS) {
+            return first;
+        }
+        int refused = -1;
+        for (Entry waiter : row.waiters()) {
+            Request request = waiter.request();
+            if (request.capacity() > refused && admits(row, request)) {
+                return waiter;
+            }
+            refused = Math.max(refused, request.capacity());
+        }
+        return first;
     }
 
     /**
-     * {@return within what time a waiter asks again though nothing was told; it also keeps its place by that} The
-     * first in the queue asks when somebody before it may be over, since a client that died tells nobody.
+     * {@return within what time a waiter asks again though nothing was told; it also keeps its place by that} It asks
+     * when somebody in its way may be over, since a client that died tells nobody.
      *
      * @param row as it is, without what is over
      * @param request what was asked
@@ -146,9 +175,11 @@ public class RowRules {
         for (Entry holder : row.holders()) {
             next = Math.min(next, leaves(holder) - look.now());
         }
-        Entry first = row.first();
-        if (first != null && request.id() != first.request().id()) {
-            next = Math.min(next, first.ends() - look.now());
+        for (Entry waiter : inTheWay(row)) {
+            if (request.id() == waiter.request().id()) {
+                break;
+            }
+            next = Math.min(next, waiter.ends() - look.now());
         }
         return least(longest, Duration.ofNanos(Math.max(SHORTEST_RECHECK.toNanos(), next)));
     }
@@ -190,8 +221,8 @@ public class RowRules {
     }
 
     /**
-     * {@return the row without what is over at that time; the very row if nothing is} Of those that wait it looks at
-     * the first ones, until one lives, since no other stands in anybody's way.
+     * {@return the row without what is over at that time; the very row if nothing is} Of those that wait for a lock it
+     * looks at the first ones, until one lives, since no other stands in anybody's way.
      *
      * @param row as it is, without what is over
      * @param now the store's clock, in nanoseconds
@@ -208,6 +239,9 @@ public class RowRules {
         left = left.withoutOrphan();
         for (Entry first = left.first(); first != null && now - first.ends() >= 0; first = left.first()) {
             left = left.without(first);
+        }
+        if (inTheWay(left).size() > 1) {
+            left = left.keeping(entry -> !entry.waits() || now - entry.ends() < 0);
         }
         for (Entry memory : left.memories()) {
             if (now - memory.ends() >= 0) {
@@ -228,11 +262,23 @@ public class RowRules {
             return OptionalLong.empty();
         }
         long next = first.ends();
+        for (Entry waiter : inTheWay(row)) {
+            next = waiter.ends() - next < 0 ? waiter.ends() : next;
+        }
         for (Entry holder : row.holders()) {
             long leaves = leaves(holder);
             next = leaves - next < 0 ? leaves : next;
         }
         return OptionalLong.of(next);
+    }
+
+    /** Returns who of those that wait may be in the way of one behind it. */
+    private static List<Entry> inTheWay(Row row) {
+        Entry first = row.first();
+        if (first == null) {
+            return List.of();
+        }
+        return first.request().mode() == LockMode.PERMITS ? row.waiters() : List.of(first);
     }
 
     /**

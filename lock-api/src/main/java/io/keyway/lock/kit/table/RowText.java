@@ -48,6 +48,7 @@ final class RowText {
                 request.mode().name(),
                 Integer.toString(request.permits()),
                 Integer.toString(request.capacity()),
+                Integer.toString(request.perResource()),
                 Long.toString(request.ttl().toNanos()),
                 Boolean.toString(request.queue()),
                 Long.toString(request.holdAtLeast().toNanos()),
@@ -99,6 +100,7 @@ final class RowText {
         LockMode mode = LockMode.valueOf(fields.next());
         int permits = Integer.parseInt(fields.next());
         int capacity = Integer.parseInt(fields.next());
+        int perResource = Integer.parseInt(fields.next());
         Duration ttl = Duration.ofNanos(Long.parseLong(fields.next()));
         boolean queue = Boolean.parseBoolean(fields.next());
         Duration holdAtLeast = Duration.ofNanos(Long.parseLong(fields.next()));
@@ -107,7 +109,7 @@ final class RowText {
         long heard = number(fields.next());
         long lasts = Long.parseLong(fields.next());
         Owner owner = Owner.parse(unescape(fields.next()));
-        Request request = new Request(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast);
+        Request request = new Request(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource);
         return new Entry(client, request, state, token, since, heard, lasts, unescape(fields.next()), null);
     }
 

@@ -30,7 +30,7 @@ class RowTest {
     @Test
     void aTextLeadsBackToItsRow() {
         Owner owner = new Owner("näme with blanks", Map.of("a", "1\n2", "-", ""));
-        Request request = new Request(5, KEY, LockMode.PERMITS, 2, 7, TTL, true, owner, Duration.ofMillis(3));
+        Request request = new Request(5, KEY, LockMode.PERMITS, 2, 9, TTL, true, owner, Duration.ofMillis(3), 3);
         Entry holder = new Entry("c1", request, Entry.State.HOLDING, 17, -5, Long.MAX_VALUE, 3, "", null);
         Entry upgraded = Entry.begin("c2", request, Entry.State.HOLDING, 9)
                 .stamped(4, 8)
@@ -103,6 +103,144 @@ class RowTest {
                     .as(text)
                     .noneMatch(waiter -> waiter.state() == Entry.State.UPGRADING);
         }
+    }
+
+    /** Random requests for permits, each answer judged. */
+    private static final class Permits {
+        private final RowRules rules = new RowRules();
+        private final SplittableRandom random;
+        private final List<Asked> asked = new ArrayList<>();
+        private Row row = Row.FREE;
+        private long now;
+        private int passed;
+        private int waited;
+
+        Permits(SplittableRandom random) {
+            this.random = random;
+        }
+
+        void step(int number) {
+            now += random.nextLong(random.nextInt(20) == 0 ? TTL.toNanos() : TTL.toNanos() / 50);
+            row = rules.expired(row, now);
+            RowRules.Look look = new RowRules.Look(now, true);
+            List<Entry> holders = row.holders();
+            if (!holders.isEmpty() && random.nextInt(3) == 0) {
+                Entry holder = holders.get(random.nextInt(holders.size()));
+                change(rules.release(row, holder.client(), holder.grant(), false, now)
+                        .row());
+                return;
+            }
+            if (asked.isEmpty() || random.nextInt(3) == 0) {
+                int capacity = random.nextInt(5);
+                int permits = capacity == 0 ? 1 : 1 + random.nextInt(capacity);
+                Owner owner = new Owner("o", Map.of());
+                asked.add(new Asked(
+                        "c" + random.nextInt(3),
+                        new Request(
+                                number, KEY, LockMode.PERMITS, permits, capacity, TTL, random.nextInt(4) > 0, owner)));
+            }
+            Asked one = asked.get(random.nextInt(asked.size()));
+            if (random.nextInt(8) == 0) {
+                change(rules.withdraw(row, one.client(), one.request(), true).row());
+                asked.remove(one);
+                return;
+            }
+            boolean held = row.holder(one.client(), one.request().id()) != null;
+            long out = row.permitsOut();
+            List<Entry> before = row.waiters().stream()
+                    .takeWhile(
+                            waiter -> !waiter.isOf(one.client(), one.request().id()))
+                    .toList();
+            boolean granted =
+                    rules.attempt(row, one.client(), one.request(), look).answer() instanceof Attempt.Granted;
+            if (granted && !held) {
+                judgeGrant(one.request(), out, before);
+            } else if (!granted) {
+                judgeRefusal(one.request(), out, before);
+            }
+            change(rules.attempt(row, one.client(), one.request(), look).row());
+        }
+
+        private void change(Row after) {
+            row = after.stamped(now + 1, now);
+        }
+
+        private void judgeGrant(Request granted, long out, List<Entry> before) {
+            assertThat(out + granted.permits()).as(row::text).isLessThanOrEqualTo(granted.capacity());
+            assertThat(before)
+                    .as(() -> "passed by " + granted + " in " + row.text())
+                    .allMatch(waiter -> waiter.request().capacity() < granted.capacity())
+                    .noneMatch(waiter -> mayGo(waiter, out, before));
+            passed += before.isEmpty() ? 0 : 1;
+        }
+
+        /** It fits, and no other of those before it states as much. */
+        private static boolean mayGo(Entry waiter, long out, List<Entry> queue) {
+            return out + waiter.request().permits() <= waiter.request().capacity()
+                    && queue.stream()
+                            .takeWhile(other -> !other.equals(waiter))
+                            .allMatch(other -> other.request().capacity()
+                                    < waiter.request().capacity());
+        }
+
+        private void judgeRefusal(Request refused, long out, List<Entry> before) {
+            boolean fits = out + refused.permits() <= refused.capacity();
+            boolean widest = before.stream().allMatch(waiter -> waiter.request().capacity() < refused.capacity());
+            boolean others = before.stream().anyMatch(waiter -> mayGo(waiter, out, before));
+            assertThat(fits && widest && !others)
+                    .as(() -> refused + " in " + row.text())
+                    .isFalse();
+            Entry told = rules.next(row, null);
+            assertThat(told == null || row.waiters().contains(told)).isTrue();
+            waited++;
+        }
+    }
+
+    @Test
+    void whoStatesALargerCapacityPassesThoseThatTheirOwnRefusesAndNobodyElse() {
+        int passed = 0;
+        int waited = 0;
+        for (int seed = 0; seed < 60; seed++) {
+            Permits run = new Permits(new SplittableRandom(seed));
+            for (int i = 0; i < 150; i++) {
+                run.step(i);
+            }
+            passed += run.passed;
+            waited += run.waited;
+        }
+        assertThat(passed).isGreaterThan(50);
+        assertThat(waited).isGreaterThan(1000);
+    }
+
+    @Test
+    void aDeadWaiterBehindOneThatIsRefusedStopsNobody() {
+        Owner owner = new Owner("o", Map.of());
+        RowRules.Look look = new RowRules.Look(0, true);
+        Row row = rules.attempt(Row.FREE, "h", permits(1, 2, 2, TTL, owner), look)
+                .row()
+                .stamped(1, 0);
+        row = rules.attempt(row, "n", permits(2, 1, 1, TTL.multipliedBy(9), owner), look)
+                .row()
+                .stamped(2, 0);
+        row = rules.attempt(row, "w", permits(3, 1, 3, TTL, owner), look).row().stamped(2, 0);
+        assertThat(row.holders()).as("one more fits").hasSize(2);
+        row = rules.attempt(row, "x", permits(4, 2, 3, TTL.dividedBy(2), owner), look)
+                .row()
+                .stamped(3, 0);
+        row = rules.attempt(row, "y", permits(5, 1, 3, TTL.multipliedBy(9), owner), look)
+                .row()
+                .stamped(3, 0);
+        assertThat(row.waiters()).hasSize(3);
+        assertThat(rules.nextExpiry(row)).hasValue(TTL.dividedBy(2).toNanos());
+        Row later = rules.expired(row, TTL.dividedBy(2).toNanos());
+        assertThat(later.waiters())
+                .extracting(waiter -> waiter.request().id())
+                .as("without the dead one in the middle")
+                .containsExactly(2L, 5L);
+    }
+
+    private static Request permits(long id, int permits, int capacity, Duration ttl, Owner owner) {
+        return new Request(id, KEY, LockMode.PERMITS, permits, capacity, ttl, true, owner);
     }
 
     private Row act(SplittableRandom random, Row row, Asked one, int step, long now) {

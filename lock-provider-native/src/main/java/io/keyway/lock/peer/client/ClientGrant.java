@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
@@ -11,16 +12,13 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
-import io.keyway.lock.spi.Owner;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** A grant as its helper knows it. Whether it is in use and believed is in its handle. */
 final class ClientGrant {
-    private static final Owner NOBODY = new Owner("", Map.of());
+    /** In which it was granted, or confirmed after a restart of the member. */
+    Peer session;
 
-    final Peer session;
     final long request;
     final GrantHandle handle;
     /** Others wait: no caching, no local hand-over. Stays until the grant ends, even if they leave. */
@@ -31,6 +29,10 @@ final class ClientGrant {
     boolean frozen;
     /** The new member confirmed it, but the echo that thaws it has not been taken. */
     boolean reasserted;
+    /** The token in use of the grant whose change of mode brought this one; 0 if none did. */
+    long before;
+    /** Its user wants it as a reader: it has ceased to be a writer when it asked. */
+    boolean givenUp;
     /** It reached nobody. */
     boolean unused;
     /** Too little belief is left for another use; a KEEP was sent. */
@@ -53,7 +55,17 @@ final class ClientGrant {
 
     boolean fits(Waiter waiter) {
         LockCall.Acquire call = waiter.call;
-        return call.atLeast() == 0 && handle.fits(call.mode(), call.permits(), call.ttl(), call.owner());
+        return call.atLeast() == 0
+                && handle.fits(call.mode(), call.permits(), call.capacity(), call.ttl(), call.owner());
+    }
+
+    /** Whether it is of that ttl, and its belief moves with the session's. */
+    boolean isBelieved(long ttl) {
+        return !frozen && handle.ttl() == ttl;
+    }
+
+    boolean isExclusive() {
+        return handle.mode() == LockMode.EXCLUSIVE;
     }
 
     /** The present use, as a holder. */
@@ -62,25 +74,22 @@ final class ClientGrant {
                 handle.owner(), handle.mode(), handle.permits(), handle.current(), now - handle.since()));
     }
 
-    /** An answer to a question of the manager: what is in use of it, and who waits at this client. */
+    /** An answer to a question of the manager: which of those grants are in use, and who waits at this client. */
     static void answer(
-            Peer from, LockMessage.Query query, @Nullable ClientGrant asked, ParticipantList waiting, Turn turn) {
-        GrantHandle handle = asked == null ? null : asked.handle;
-        List<List<Participant>> parts = waiting.parts();
-        for (int i = 0; i < parts.size(); i++) {
-            boolean last = i == parts.size() - 1;
+            Peer from, LockMessage.Query query, Iterable<ClientGrant> grants, WaiterList waiting, Turn turn) {
+        ParticipantList all = new ParticipantList();
+        for (ClientGrant grant : grants) {
+            Participant holder = grant.holder(turn.now()).get(0);
+            if (holder.token() != 0) {
+                all.add(holder);
+            }
+        }
+        waiting.participants(turn.now(), all);
+        for (ParticipantList.Part part : all.parts()) {
             turn.send(
                     from,
                     new LockMessage.Use(
-                            query.key(),
-                            query.query(),
-                            query.token(),
-                            handle == null ? 0 : handle.current(),
-                            handle == null ? 0 : turn.now() - handle.since(),
-                            handle == null ? NOBODY : handle.owner(),
-                            parts.get(i),
-                            last ? waiting.more() : 0,
-                            last));
+                            query.key(), query.query(), part.holders(), part.waiters(), part.more(), part.last()));
         }
     }
 
@@ -125,18 +134,18 @@ final class ClientGrant {
                 handle.token(),
                 handle.used(),
                 handle.hi(),
-                handle.mode(),
+                givenUp ? LockMode.SHARED : handle.mode(),
                 handle.permits(),
                 handle.ttl(),
                 handle.owner());
     }
 
-    /** The same grant in another session. */
-    ClientGrant thawed(Peer to) {
-        ClientGrant thawed = new ClientGrant(to, request, handle);
-        thawed.wanted = wanted;
-        thawed.evicted = evicted;
-        return thawed;
+    /** It is one of that session from here on. */
+    void thaw(Peer to) {
+        session = to;
+        frozen = false;
+        reasserted = false;
+        confirming = false;
     }
 
     ClientGrant copy() {
@@ -147,12 +156,14 @@ final class ClientGrant {
         copy.frozen = frozen;
         copy.reasserted = reasserted;
         copy.confirming = confirming;
+        copy.before = before;
+        copy.givenUp = givenUp;
         return copy;
     }
 
     void encode(StateEncoder out) {
         out.put(session).put(request).put(wanted).put(evicted).put(unused);
-        out.put(frozen).put(reasserted).put(confirming);
+        out.put(frozen).put(reasserted).put(confirming).put(before).put(givenUp);
         handle.encode(out);
     }
 }

@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.client;
 
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
@@ -20,7 +19,7 @@ import java.util.Set;
  */
 public final class GrantCache implements Machine {
     private final int bound;
-    private final Set<Key> kept = new LinkedHashSet<>();
+    private final Set<LockCall.Kept> kept = new LinkedHashSet<>();
 
     public GrantCache(int bound) {
         this.bound = bound;
@@ -29,16 +28,16 @@ public final class GrantCache implements Machine {
     @Override
     public void called(Call call, Turn turn) {
         if (call instanceof LockCall.Kept added) {
-            kept.add(added.key());
+            kept.add(added);
             while (kept.size() > bound) {
-                Iterator<Key> oldest = kept.iterator();
-                Key key = oldest.next();
-                oldest.remove();
+                Iterator<LockCall.Kept> all = kept.iterator();
+                LockCall.Kept oldest = all.next();
+                all.remove();
                 turn.goal(LockGoal.CACHE_FULL);
-                turn.call(key, new LockCall.Evict());
+                turn.call(oldest.key(), new LockCall.Evict(oldest.token()));
             }
         } else if (call instanceof LockCall.Dropped dropped) {
-            kept.remove(dropped.key());
+            kept.remove(new LockCall.Kept(dropped.key(), dropped.token()));
         }
     }
 
@@ -63,6 +62,6 @@ public final class GrantCache implements Machine {
     @Override
     public void encode(StateEncoder out) {
         out.put(kept.size());
-        kept.forEach(out::put);
+        kept.forEach(out::value);
     }
 }

@@ -19,15 +19,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The users of one client who want one lock: those who queue, in order, and those who want an answer at once. A waiter
- * asks the manager by a request; a grant that came for it is <i>pending</i> until the echo of its frame shows how much
- * belief it leaves. All answers but the grant itself end here.
+ * The users of one client who want one lock: those who queue, in order, those who want an answer at once, and those who
+ * have it and want it in another mode. A waiter asks the manager by a request; a grant that came for it is
+ * <i>pending</i> until the echo of its frame shows how much belief it leaves. All answers but the grant itself end
+ * here.
+ *
+ * <p>Who was served from the cache while its request was on the way, and may hold beside others, leaves a <i>spare</i>
+ * request: what comes of it serves the next, so that a client comes to have as many grants as it has users at a time.
+ * A spare is withdrawn as soon as the member has it and did not grant it: nobody waits for nobody.
  */
 class LocalWaiters {
     private final Key key;
     private final boolean cache;
     private WaiterList queue = new WaiterList();
-    private WaiterList asks = new WaiterList();
+    private WaiterList asks = WaiterList.NONE;
+    /** Those who have the lock in another mode. */
+    private WaiterList conversions = WaiterList.NONE;
+
+    private WaiterList spares = WaiterList.NONE;
     private List<Waiter> pending = List.of();
     /** Who has heard that it waits. */
     private PlaceNews places;
@@ -43,30 +52,39 @@ class LocalWaiters {
     void add(LockCall.Acquire call, @Nullable List<Participant> local, Turn turn) {
         Waiter waiter = new Waiter(call, turn.now() - call.waited());
         if (!call.queue()) {
-            asks.add(waiter);
+            asks = asks.and(waiter);
             return;
         }
         queue.add(waiter);
         places.joined(waiter, queue, local, turn);
     }
 
+    /** A user of this client who holds the lock wants it in another mode. */
+    void addConversion(LockCall.Acquire call, Turn turn) {
+        conversions = conversions.and(new Waiter(call, turn.now() - call.waited()));
+    }
+
+    /** A user who waits. */
     @Nullable
     Waiter find(long request) {
         Waiter waiter = queue.find(request);
-        return waiter == null ? asks.find(request) : waiter;
+        waiter = waiter == null ? asks.find(request) : waiter;
+        return waiter == null ? conversions.find(request) : waiter;
     }
 
     private @Nullable Waiter remove(long request) {
         Waiter waiter = queue.remove(request);
         waiter = waiter == null ? asks.remove(request) : waiter;
-        if (waiter != null && !pending.isEmpty()) {
+        waiter = waiter == null ? conversions.remove(request) : waiter;
+        if (waiter != null) {
             dropPending(waiter);
         }
         return waiter;
     }
 
     private void dropPending(Waiter waiter) {
-        if (pending.contains(waiter)) {
+        if (waiter.pending) {
+            waiter.pending = false;
             pending = pending.size() == 1 ? List.of() : new ArrayList<>(pending);
             if (!pending.isEmpty()) {
                 pending.remove(waiter);
@@ -94,10 +112,76 @@ class LocalWaiters {
         return queue.isEmpty() ? asks.first() : queue.first();
     }
 
+    /**
+     * Who takes the idle grant: the first of those who queue whom it serves, then of those who want an answer at once.
+     */
+    @Nullable
+    Waiter taker(ClientGrant held) {
+        Waiter first = queue.firstTaker(held);
+        return first == null && queue.allPass(held) ? asks.firstTaker(held) : first;
+    }
+
+    /** Those who have the lock and want it in another mode. */
+    WaiterList conversions() {
+        return conversions;
+    }
+
     // Requests
+
+    /**
+     * Sends the requests of those who queue and have not asked: of all, or up to the first who wants the lock for
+     * itself.
+     */
+    void requestInTurn(boolean all, Turn turn) {
+        for (Waiter waiter = queue.first(); waiter != null; waiter = waiter.after) {
+            request(waiter, turn);
+            if (!all && waiter.isExclusive()) {
+                return;
+            }
+        }
+    }
+
+    void requestAsks(Turn turn) {
+        for (Waiter ask = asks.first(); ask != null; ask = ask.after) {
+            request(ask, turn);
+        }
+    }
+
+    void requestConversions(GrantList grants, Turn turn) {
+        for (Waiter waiter = conversions.first(); waiter != null; waiter = waiter.after) {
+            ClientGrant held = grants.covering(waiter.call.converts());
+            if (held != null) {
+                request(waiter, held.handle.token(), turn);
+            }
+        }
+    }
+
+    /**
+     * The ttl by which the member is to hear of this client, for whoever waits for its word: the shortest of those who
+     * queue and ask by the same rule, and of changes of mode; 0 if nobody waits.
+     */
+    long awaitedTtl(boolean all) {
+        if (!all && isExclusivePending()) {
+            return pending.get(0).call.ttl();
+        }
+        long shortest = queue.shortestTtl(0, all);
+        Waiter ask = asks.first();
+        if (all) {
+            shortest = asks.shortestTtl(shortest, true);
+        } else if (shortest == 0 && ask != null) {
+            shortest = ask.call.ttl();
+        }
+        shortest = conversions.shortestTtl(shortest, true);
+        return shortest == 0 ? spares.shortestTtl(0, true) : shortest;
+    }
 
     /** Sends the waiter's request, unless that has been done. */
     void request(Waiter waiter, Turn turn) {
+        request(waiter, 0, turn);
+    }
+
+    /** {@code converts}: the first token of the grant whose mode is to change; 0 for a new one. */
+    private void request(Waiter waiter, long converts, Turn turn) {
         if (waiter.isSent()) {
             return;
         }
@@ -109,7 +193,8 @@ class LocalWaiters {
                         call.request(),
                         call.mode(),
                         call.permits(),
-                        call.limit(),
+                        call.capacity(),
+                        call.perResource(),
                         call.ttl(),
                         !call.queue(),
                         !waiter.told,
@@ -117,6 +202,7 @@ class LocalWaiters {
                         turn.now() - waiter.since,
                         call.patience(),
                         call.atLeast(),
+                        converts,
                         call.owner()));
         places.askForReceipt(queue, turn);
     }
@@ -131,9 +217,18 @@ class LocalWaiters {
         }
     }
 
+    /** The grant whose mode was to change is over: whoever wished for that gets nothing. */
+    void refuseConversion(Waiter waiter, boolean tellManager, Turn turn) {
+        if (tellManager) {
+            takeBack(waiter, turn);
+        }
+        remove(waiter.call.request());
+        turn.tell(new LockNotice.Refused(key, waiter.call.request(), List.of(), waiter.call.user()));
+    }
+
     /** The manager is told that nobody wants what that request asked for. */
     private void takeBack(Waiter waiter, Turn turn) {
-        if (pending.contains(waiter)) {
+        if (waiter.pending) {
             returnUnused(waiter.session, waiter.token, turn);
         } else if (waiter.isSent() && turn.client().exists()) {
             sendWithdraw(waiter.call.request(), turn);
@@ -149,13 +244,19 @@ class LocalWaiters {
         turn.send(to, new LockMessage.Release(key, token, token - 1));
     }
 
+    /** Whose request it is: a user who waits, or a spare one. */
+    private @Nullable Waiter asker(long request) {
+        Waiter waiter = find(request);
+        return waiter == null ? spares.find(request) : waiter;
+    }
+
     // Grants that came
 
     /** The waiter whose request was granted: a grant answers the request that it names, and no other. */
     @Nullable
     Waiter taker(long request) {
-        Waiter waiter = find(request);
-        return waiter != null && waiter.isSent() && !pending.contains(waiter) ? waiter : null;
+        Waiter waiter = asker(request);
+        return waiter != null && waiter.isSent() && !waiter.pending ? waiter : null;
     }
 
     /** A grant came for that waiter. */
@@ -163,8 +264,10 @@ class LocalWaiters {
         waiter.session = from;
         waiter.token = granted.token();
         waiter.hi = granted.hi();
+        waiter.out = granted.out();
         waiter.wanted = granted.wanted();
         waiter.confirming = false;
+        waiter.pending = true;
         pending = pending.isEmpty() ? new ArrayList<>(1) : pending;
         pending.add(waiter);
         turn.client().afterEcho(key);
@@ -177,6 +280,16 @@ class LocalWaiters {
 
     boolean arePending() {
         return !pending.isEmpty();
+    }
+
+    /** Whether a grant is pending beside which nothing stands. */
+    boolean isExclusivePending() {
+        for (int i = 0; i < pending.size(); i++) {
+            if (pending.get(i).isExclusive()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -203,6 +316,9 @@ class LocalWaiters {
     private void stale(Waiter waiter, Turn turn) {
         dropPending(waiter);
         waiter.sent = 0;
+        if (dropSpare(waiter)) {
+            return;
+        }
         if (++waiter.stale == 2) {
             long request = waiter.call.request();
             remove(request);
@@ -210,22 +326,54 @@ class LocalWaiters {
         }
     }
 
-    /** The lock is this waiter's. */
+    /** The lock is this waiter's, by its own request. */
     void served(Waiter waiter) {
         remove(waiter.call.request());
     }
 
-    /** Others want a pending grant; true if it is one. */
-    boolean recalled(Peer from, LockMessage.Recall recall, Turn turn) {
-        long token = recall.token();
-        for (Waiter waiter : pending) {
-            if (waiter.token == token) {
-                waiter.wanted = true;
-                deny(from, recall, turn);
-                return true;
+    /** The lock is this waiter's, by the cache: what may still come of its request serves another one. */
+    void servedFromCache(Waiter waiter, Turn turn) {
+        remove(waiter.call.request());
+        if (waiter.isSent() && cache && !waiter.isExclusive()) {
+            spares = spares.and(waiter);
+            turn.goal(LockGoal.SPARE_REQUEST);
+            if (waiter.call.queue()) {
+                turn.client().receipt(key, waiter.sent);
             }
         }
-        return false;
+    }
+
+    /** The spare request is over; false if it is none. */
+    boolean dropSpare(Waiter waiter) {
+        long request = waiter.call.request();
+        if (!waiter.equals(spares.find(request))) {
+            return false;
+        }
+        dropPending(waiter);
+        spares.remove(request);
+        return true;
+    }
+
+    /** The waiter for whom the grant of that token is pending. */
+    @Nullable
+    Waiter pendingOf(long token) {
+        for (Waiter waiter : pending) {
+            if (waiter.token == token) {
+                return waiter;
+            }
+        }
+        return null;
+    }
+
+    /** Others want a pending grant; true if it is one. */
+    boolean recalled(Peer from, LockMessage.Recall recall, Turn turn) {
+        Waiter waiter = pendingOf(recall.token());
+        if (waiter == null) {
+            return false;
+        }
+        waiter.wanted = true;
+        deny(from, recall, turn);
+        return true;
     }
 
     /** The lock is in use, which is said to whom it is of use. */
@@ -237,25 +385,31 @@ class LocalWaiters {
 
     /** A pending grant is over; true if it is one. */
     boolean revoked(Peer from, LockMessage.Revoke revoke, Turn turn) {
-        for (Waiter waiter : pending) {
-            long token = revoke.token();
-            if (waiter.token == token) {
-                if (revoke.cause() == LeaseLoss.Cause.BROKEN) {
-                    turn.send(from, new LockMessage.Revoked(key, token, token, token));
-                } else if (waiter.call.atLeast() > 0) {
-                    returnUnused(from, token, turn);
-                }
-                stale(waiter, turn);
-                return true;
-            }
+        long token = revoke.token();
+        Waiter waiter = pendingOf(token);
+        if (waiter == null) {
+            return false;
         }
-        return false;
+        if (revoke.cause() == LeaseLoss.Cause.BROKEN) {
+            turn.send(from, new LockMessage.Revoked(key, token, token, token));
+        } else if (waiter.call.atLeast() > 0 && !waiter.converts()) {
+            returnUnused(from, token, turn);
+        }
+        if (waiter.converts()) {
+            dropPending(waiter);
+        } else {
+            stale(waiter, turn);
+        }
+        return true;
     }
 
     // Answers without a grant
 
     void refused(LockMessage.NotGranted refusal, Turn turn) {
         Waiter waiter = remove(refusal.request());
+        if (waiter == null) {
+            spares.remove(refusal.request());
+        }
         if (waiter != null) {
             long request = refusal.request();
             turn.tell(
@@ -267,11 +421,14 @@ class LocalWaiters {
     }
 
     /**
-     * Another user of this client holds the lock: who wants an answer at once, and whose request was not sent, gets it.
+     * Another user of this client has that grant: who wants an answer at once, whose request was not sent, and who is
+     * kept out by it, gets its answer.
      */
-    void refuseAsks(List<Participant> holders, Turn turn) {
+    void refuseAsks(ClientGrant held, Turn turn) {
+        List<Participant> holders = List.of();
         for (Waiter ask : asks) {
-            if (!ask.isSent()) {
+            if (!ask.isSent() && (held.isExclusive() || ask.isExclusive())) {
+                holders = holders.isEmpty() ? held.holder(turn.now()) : holders;
                 asks.remove(ask.call.request());
                 turn.tell(new LockNotice.Refused(key, ask.call.request(), holders, ask.call.user()));
             }
@@ -295,6 +452,25 @@ class LocalWaiters {
             takeBack(waiter, turn);
             misdirected(waiter.call.request(), turn);
         }
+        dropAllSpares(true, turn);
+        for (Waiter waiter : conversions) {
+            takeBack(waiter, turn);
+            failConversion(waiter, "another member decides on this name by now", false, turn);
+        }
+    }
+
+    private void failConversion(Waiter waiter, String why, boolean lasting, Turn turn) {
+        remove(waiter.call.request());
+        turn.tell(new LockNotice.Failed(key, waiter.call.request(), why, lasting, waiter.call.user()));
+    }
+
+    private void dropAllSpares(boolean tellManager, Turn turn) {
+        for (Waiter spare : spares) {
+            if (tellManager) {
+                takeBack(spare, turn);
+            }
+            dropSpare(spare);
+        }
     }
 
     /** The member cannot be reached; if that is final, nobody is served before a configuration is changed. */
@@ -303,8 +479,11 @@ class LocalWaiters {
         if (!member.final_()) {
             queue.forEach(waiter -> tellTrouble(waiter, why, turn));
             asks.forEach(waiter -> tellTrouble(waiter, why, turn));
+            conversions.forEach(waiter -> tellTrouble(waiter, why, turn));
             return;
         }
+        dropAllSpares(false, turn);
+        conversions.forEach(waiter -> failConversion(waiter, why, true, turn));
         for (Waiter waiter = next(); waiter != null; waiter = next()) {
             remove(waiter.call.request());
             turn.tell(new LockNotice.Failed(key, waiter.call.request(), why, true, waiter.call.user()));
@@ -348,6 +527,13 @@ class LocalWaiters {
     /** The member has that message, and has not granted what it asked for. */
     void received(long number, Turn turn) {
         places.received(number, queue, pending.isEmpty(), turn);
+        for (Waiter spare : spares) {
+            if (spare.sent == number && !spare.pending) {
+                turn.goal(LockGoal.SPARE_WITHDRAWN);
+                sendWithdraw(spare.call.request(), turn);
+                dropSpare(spare);
+            }
+        }
     }
 
     /** The lock is this client's: what was said of places is of no use any more. */
@@ -360,7 +546,10 @@ class LocalWaiters {
     /** The session is over, and all requests and pending grants with it. */
     void unsent() {
         places = new PlaceNews(key);
+        pending.forEach(waiter -> waiter.pending = false);
         pending = List.of();
+        spares = WaiterList.NONE;
+        conversions.forEach(waiter -> waiter.sent = 0);
         for (Waiter waiter : queue) {
             waiter.sent = 0;
             waiter.told = !waiter.call.wantPlace();
@@ -378,8 +567,10 @@ class LocalWaiters {
         copy.places = places.copy();
         copy.queue = queue.copy();
         copy.asks = asks.copy();
+        copy.conversions = conversions.copy();
+        copy.spares = spares.copy();
         for (Waiter waiter : pending) {
-            Waiter same = copy.find(waiter.call.request());
+            Waiter same = copy.asker(waiter.call.request());
             if (same != null) {
                 copy.pending = copy.pending.isEmpty() ? new ArrayList<>(1) : copy.pending;
                 copy.pending.add(same);
@@ -389,10 +580,10 @@ class LocalWaiters {
     }
 
     void encode(StateEncoder out) {
-        out.put(queue.size());
-        queue.forEach(waiter -> waiter.encode(pending.contains(waiter), out));
-        out.put(asks.size());
-        asks.forEach(waiter -> waiter.encode(pending.contains(waiter), out));
+        queue.encode(out);
+        asks.encode(out);
+        conversions.encode(out);
+        spares.encode(out);
         places.encode(out);
     }
 }

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.client;
 
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView;
@@ -20,31 +21,44 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.spi.Answer;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The caching helper of one lock name at one client: it asks the manager for its users, keeps the lock between them,
  * and gives it back. A repaired form of the source's LockClientHelper; docs/algorithms/lease.md numbers the repairs. It
- * has one grant at a time; {@link GrantClient} has several and caches none.
+ * has one exclusive grant, or any number of shared ones or of permits, each with tokens and a handle of its own: what
+ * concerns a grant finds it by its token and leaves the others as they are. Nothing is counted here: who may hold
+ * together is the manager's business.
  *
- * <p><b>States.</b> <i>At rest</i>. <i>Waiting</i>: the first of the local waiters ({@link LocalWaiters}) has a request
- * at the manager; the others follow when it has been served, with the time that they have waited, so that their place
- * is that of their call. <i>Active</i>: a grant is in use. <i>Cached</i>: it is idle, and user threads take it without
- * a message until it is recalled, evicted, too long unused or out of tokens. A grant of a member that restarted is
- * <i>frozen</i>: belief stays where it was until the new member has confirmed it.
+ * <p><b>States.</b> <i>At rest</i>. <i>Waiting</i>: of the local waiters ({@link LocalWaiters}) the first ones have
+ * requests at the manager, up to the first who wants the lock for itself; the others follow when that one has been
+ * served, with the time that they have waited, so that their place is that of their call. Nobody asks while this client
+ * has the lock for itself. <i>Active</i>: a grant is in use. <i>Cached</i>: it is idle, and user threads take it
+ * without a message until it is recalled, evicted, too long unused, out of tokens, or in the way of a local waiter. A
+ * grant of a member that restarted is <i>frozen</i>: belief stays where it was until the new member has confirmed it.
+ * <i>Converting</i>: the user of a grant wants it in another mode, and goes on as it was until that is granted; then
+ * another grant takes its place.
  *
  * <p><b>Messages.</b> ACQUIRE, WITHDRAW and RELEASE go to the manager; GRANTED, NOT_GRANTED and PLACE come back. RECALL
- * is answered by ACCEPTED if the lock lies idle. If not the grant is <i>wanted</i> from then on: it goes straight back
- * at its release, and DENIED says so to whom that is of use. REVOKE ends the grant; one that breaks it is answered by
- * REVOKED, at once or, with a guard, when the user says that it has stopped. REASSERT claims a frozen grant, REASSERTED
- * confirms it. QUERY is answered by USE.
+ * is answered by ACCEPTED if the grant lies idle. If not it is <i>wanted</i> from then on: it goes straight back at its
+ * release, and DENIED says so to whom that is of use. REVOKE ends the grant; one that breaks it is answered by REVOKED,
+ * at once or, with a guard, when the user says that it has stopped. REASSERT claims a frozen grant, REASSERTED confirms
+ * it. QUERY is answered by USE.
  *
  * <p><b>Invariants.</b> No deadline is stored: the session carries the lease, and {@link GrantHandle} answers whether
- * it is believed. A grant that nobody waits for goes back at once, by its token. The handle is closed, by
- * compare-and-set against user threads, before a message says that the grant is over; a closed handle is never opened
- * again. Each end that a user did not ask for is told once. Of a grant that lapsed in use the manager hears when the
- * user says that it has stopped, or had a quarter of the ttl to do so ({@link UnconfirmedEnds}). A release that a user
- * waits for is done when the member has it ({@link UnconfirmedReleases}).
+ * it is believed. The session renews by ttl: this key holds each ttl as long as one of its grants has it. A grant that
+ * nobody waits for goes back at once, by its token. A handle is closed, by compare-and-set against user threads, before
+ * a message says that its grant is over; a closed handle is never opened again. Each end that a user did not ask for is
+ * told once. Of a grant that lapsed in use the manager hears when the user says that it has stopped, or had a quarter
+ * of the ttl to do so ({@link UnconfirmedEnds}). A release that a user waits for is done when the member has it
+ * ({@link UnconfirmedReleases}).
+ *
+ * <p><b>Changes of mode.</b> A conversion goes to the manager at once and waits behind nobody here. It ends with the
+ * grant that it is to change, and a release of that ends both. A writer that wants to be a reader has ceased to be a
+ * writer when it asks: it is claimed as a reader after a restart, and if it gives up its grant goes back. A release by
+ * the old token that was under way when the new grant came ends the new one.
  */
 public class LockClientHelper implements Machine {
     /** What the users of this name see. */
@@ -63,8 +77,11 @@ public class LockClientHelper implements Machine {
 
     private final Key key;
     private final LockSettings settings;
+    /** Each waiter asks the manager for itself, and nothing is kept. */
+    private final boolean eachAsks;
+
     private LocalWaiters waiters;
-    private @Nullable ClientGrant grant;
+    private GrantList grants = new GrantList();
     private @Nullable StatusClient questions;
     private @Nullable UnconfirmedReleases releases;
     private @Nullable UnconfirmedEnds ends;
@@ -73,13 +90,26 @@ public class LockClientHelper implements Machine {
 
     /** A helper at rest. */
     public LockClientHelper(Key key, LockSettings settings) {
-        this(key, settings, new LocalWaiters(key, settings.cache()));
+        this(key, settings, false, new LocalWaiters(key, settings.cache()));
     }
 
     LockClientHelper(Key key, LockSettings settings, LocalWaiters waiters) {
+        this(key, settings, false, waiters);
+    }
+
+    private LockClientHelper(Key key, LockSettings settings, boolean eachAsks, LocalWaiters waiters) {
         this.key = key;
         this.settings = settings;
+        this.eachAsks = eachAsks;
         this.waiters = waiters;
+    }
+
+    /**
+     * A helper at rest for a manager that has to hear of each request at once, and decides by that alone who is next:
+     * it asks for each user, and keeps nothing.
+     */
+    public static LockClientHelper askingForEach(Key key, LockSettings settings) {
+        return new LockClientHelper(key, settings, true, new LocalWaiters(key, false));
     }
 
     private StatusClient questions() {
@@ -100,16 +130,29 @@ public class LockClientHelper implements Machine {
         return all;
     }
 
+    /** ACTIVE as long as one grant is in use. */
     public Phase phase() {
-        if (grant != null) {
-            return grant.handle.idle() ? Phase.CACHED : Phase.ACTIVE;
+        if (grants.isEmpty()) {
+            return waiters.isEmpty() ? Phase.REST : Phase.WAITING;
         }
-        return waiters.isEmpty() ? Phase.REST : Phase.WAITING;
+        for (ClientGrant held : grants) {
+            if (!held.handle.idle()) {
+                return Phase.ACTIVE;
+            }
+        }
+        return Phase.CACHED;
     }
 
-    /** The handle of the present grant; null if there is none. */
+    /** The handle of the first grant; null if there is none. */
     public @Nullable GrantHandle handle() {
-        return grant == null ? null : grant.handle;
+        return grants.isEmpty() ? null : grants.get(0).handle;
+    }
+
+    /** The handles of all grants, in the order of their tokens. */
+    public List<GrantHandle> handles() {
+        List<GrantHandle> handles = new ArrayList<>(grants.size());
+        grants.forEach(held -> handles.add(held.handle));
+        return handles;
     }
 
     @Override
@@ -120,6 +163,8 @@ public class LockClientHelper implements Machine {
             waiters.refused(refusal, turn);
         } else if (message instanceof LockMessage.Place place) {
             waiters.placed(place, turn);
+        } else if (message instanceof LockMessage.Blocked blocked) {
+            waiters.blocked(blocked, turn);
         } else if (message instanceof LockMessage.Recall recall) {
             recall(from, recall, turn);
         } else if (message instanceof LockMessage.Revoke revoke) {
@@ -127,8 +172,7 @@ public class LockClientHelper implements Machine {
         } else if (message instanceof LockMessage.Reasserted reasserted) {
             reasserted(reasserted, turn);
         } else if (message instanceof LockMessage.Query query) {
-            ClientGrant asked = grant != null && grant.handle.token() == query.token() ? grant : null;
-            ClientGrant.answer(from, query, asked, waiters.queue().participants(turn.now()), turn);
+            ClientGrant.answer(from, query, grants, waiters.queue(), turn);
         } else if (!(message instanceof LockMessage.Misdirected m && waiters.misdirected(m.request(), turn))
                 && message instanceof LockMessage answer
                 && questions != null) {
@@ -144,19 +188,22 @@ public class LockClientHelper implements Machine {
         } else if (call instanceof ClientView.Echoed) {
             echoed(turn);
         } else if (call instanceof ClientView.Lapsed lapsed) {
-            ClientGrant held = believed(lapsed.ttl());
-            if (held != null) {
-                end(held, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+            for (ClientGrant held : grants.now()) {
+                if (held.isBelieved(lapsed.ttl()) && !held.handle.belief().holds(turn.now())) {
+                    end(held, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+                }
             }
         } else if (call instanceof ClientView.Doubted doubted) {
-            ClientGrant held = believed(doubted.ttl());
-            if (held != null) {
-                held.doubt("no answer for five eighths of its ttl", turn);
+            for (ClientGrant held : grants) {
+                if (held.isBelieved(doubted.ttl())) {
+                    held.doubt("no answer for five eighths of its ttl", turn);
+                }
             }
         } else if (call instanceof ClientView.Certain certain) {
-            ClientGrant held = believed(certain.ttl());
-            if (held != null) {
-                held.certain(turn);
+            for (ClientGrant held : grants) {
+                if (held.isBelieved(certain.ttl())) {
+                    held.certain(turn);
+                }
             }
         } else if (call instanceof ClientView.Received received) {
             if (releases != null) {
@@ -169,8 +216,10 @@ public class LockClientHelper implements Machine {
             if (releases != null) {
                 releases.forget(turn.now(), true);
             }
-            if (grant != null && grant.frozen) {
-                end(grant, LeaseLoss.Cause.EXPIRED, disowned.why(), false, turn);
+            for (ClientGrant held : grants.now()) {
+                if (held.frozen) {
+                    end(held, LeaseLoss.Cause.EXPIRED, disowned.why(), false, turn);
+                }
             }
         } else if (call instanceof ClientView.SessionOpen open) {
             sessionOpen(open.session(), turn);
@@ -195,12 +244,15 @@ public class LockClientHelper implements Machine {
         } else if (slot == GRACE && ends != null) {
             ends.due(turn);
         } else if (slot == FROZEN) {
-            if (grant != null && grant.frozen && !grant.handle.belief().holds(turn.now())) {
-                String why = "the member restarted and did not confirm it in time";
-                end(grant, LeaseLoss.Cause.EXPIRED, why, true, turn);
+            for (ClientGrant held : grants.now()) {
+                if (held.frozen && !held.handle.belief().holds(turn.now())) {
+                    String why = "the member restarted and did not confirm it in time";
+                    end(held, LeaseLoss.Cause.EXPIRED, why, true, turn);
+                }
             }
-        } else if (slot == IDLE && grant != null) {
-            idle(grant, turn);
+            armFrozen(turn);
+        } else if (slot == IDLE) {
+            idle(turn);
         }
         settle(turn);
     }
@@ -208,20 +260,26 @@ public class LockClientHelper implements Machine {
     // Users
 
     private void asked(LockCall call, Turn turn) {
-        ClientGrant held = grant;
         if (call instanceof LockCall.Acquire acquire) {
-            if (waiters.find(acquire.request()) == null) {
-                waiters.add(acquire, held == null || held.handle.idle() ? null : held.holder(turn.now()), turn);
+            if (waiters.find(acquire.request()) != null) {
+                return;
+            } else if (acquire.converts() != 0) {
+                convert(acquire, turn);
+            } else {
+                ClientGrant alone = eachAsks ? null : grants.exclusive();
+                waiters.add(acquire, alone == null || alone.handle.idle() ? null : alone.holder(turn.now()), turn);
             }
         } else if (call instanceof LockCall.Release release) {
             release(release, turn);
         } else if (call instanceof LockCall.Withdraw withdraw) {
-            waiters.withdraw(withdraw.request(), turn);
+            withdraw(withdraw.request(), turn);
         } else if (call instanceof LockCall.Lapse lapse) {
-            if (held != null && held.handle.active(lapse.token())) {
+            ClientGrant held = grants.using(lapse.token());
+            if (held != null) {
                 end(held, LeaseLoss.Cause.EXPIRED, "its deadline passed", true, turn);
             }
-        } else if (call instanceof LockCall.Evict) {
+        } else if (call instanceof LockCall.Evict evict) {
+            ClientGrant held = grants.of(evict.token());
             if (held != null) {
                 held.evicted = true;
             }
@@ -230,37 +288,87 @@ public class LockClientHelper implements Machine {
         }
     }
 
-    private void release(LockCall.Release call, Turn turn) {
-        long token = call.token();
-        ClientGrant held = grant;
-        if (held == null || !held.handle.active(token)) {
-            stopped(token, call.unused(), turn);
-            if (releases == null || !releases.awaits(token)) {
-                tellReleased(token, Answer.NOT_HELD, turn);
-            }
+    private void convert(LockCall.Acquire call, Turn turn) {
+        ClientGrant held = grants.using(call.converts());
+        if (held == null
+                || held.handle.mode() == call.mode()
+                || waiters.conversions().converting(held) != null
+                // From here on its release comes to the cell.
+                || !held.handle.attend(true)
+                || !held.handle.active(call.converts())) {
+            turn.tell(new LockNotice.Refused(key, call.request(), List.of(), call.user()));
             return;
         }
-        Waiter next = waiters.queue().first();
-        if (held.wanted && next != null) {
+        held.givenUp = held.isExclusive();
+        waiters.addConversion(call, turn);
+    }
+
+    private void withdraw(long request, Turn turn) {
+        Waiter waiter = waiters.find(request);
+        ClientGrant held = waiter != null && waiter.converts() ? grants.covering(waiter.call.converts()) : null;
+        waiters.withdraw(request, turn);
+        if (held != null && held.givenUp) {
+            held.handle.close();
+            giveBack(held, 0, turn);
+        }
+    }
+
+    private void release(LockCall.Release call, Turn turn) {
+        long token = call.token();
+        ClientGrant held = grants.using(token);
+        if (held == null) {
+            releaseEnded(call, turn);
+            return;
+        }
+        Waiter first = waiters.queue().first();
+        if (held.wanted && first != null) {
             turn.goal(LockGoal.HAND_OVER_FORBIDDEN);
         }
-        if (held.frozen || held.mustReturn() || (next != null && !held.fits(next))) {
+        Waiter conversion = waiters.conversions().converting(held);
+        if (held.frozen || conversion != null || held.mustReturn() || isInTheWay(held, first)) {
             if (held.handle.closeActive(token) != null) {
-                held.unused = call.unused() && !held.cacheable();
+                held.unused = call.unused() && !held.cacheable() && held.before == 0;
+                if (conversion != null) {
+                    waiters.refuseConversion(conversion, false, turn); // its manager hears of the release
+                }
                 giveBack(held, token, turn);
             }
             return;
         }
         tellReleased(token, Answer.DONE, turn);
+        Waiter next = waiters.queue().firstTaker(held);
         if (next != null && held.handle.fresh(turn.now())) {
             long following = held.handle.handOver(token, next.call.user(), turn.now());
             if (following != 0) {
                 turn.goal(LockGoal.LOCAL_HAND_OVER);
-                tellGranted(next, held.handle, following, turn);
+                waiters.servedFromCache(next, turn);
+                tellGranted(next, held, following, turn);
                 return;
             }
         }
         held.handle.rest(token, turn.now());
+    }
+
+    /** No grant is in use with that token: it is over, or another one has taken its place. */
+    private void releaseEnded(LockCall.Release call, Turn turn) {
+        long token = call.token();
+        ClientGrant after = grants.converted(token);
+        if (after != null) {
+            if (after.handle.closeActive(after.handle.token()) == null) {
+                tellReleased(token, Answer.DONE, turn); // its user has released it by its own token
+                return;
+            }
+            Waiter conversion = waiters.conversions().converting(after);
+            if (conversion != null) {
+                waiters.refuseConversion(conversion, false, turn);
+            }
+            giveBack(after, token, turn);
+            return;
+        }
+        stopped(token, call.unused(), turn);
+        if (releases == null || !releases.awaits(token)) {
+            tellReleased(token, Answer.NOT_HELD, turn);
+        }
     }
 
     private void tellReleased(long token, Answer answer, Turn turn) {
@@ -270,8 +378,8 @@ public class LockClientHelper implements Machine {
     /** The user of a grant that has ended says that it has stopped. */
     private void stopped(long token, boolean unused, Turn turn) {
         Long ttl = ends == null ? null : ends.released(token, unused, turn);
-        if (ttl != null && grant == null) {
-            turn.client().unhold(key, ttl);
+        if (ttl != null) {
+            unhold(ttl, turn);
         }
     }
 
@@ -279,17 +387,29 @@ public class LockClientHelper implements Machine {
 
     private void granted(Peer from, LockMessage.Granted granted, Turn turn) {
         Waiter waiter = waiters.taker(granted.request());
-        if (waiter == null || grant != null || waiters.arePending()) {
-            turn.goal(LockGoal.UNEXPECTED_GRANT_RETURNED);
-            waiters.returnUnused(from, granted.token(), turn);
-        } else {
+        if (waiter != null && mayJoin(waiter)) {
             waiters.came(waiter, from, granted, turn);
+            return;
+        }
+        turn.goal(LockGoal.UNEXPECTED_GRANT_RETURNED);
+        waiters.returnUnused(from, granted.token(), turn);
+        if (waiter != null) {
+            waiter.sent = 0; // it asks again
         }
     }
 
+    /** Whether a grant for that waiter may stand beside what is here; otherwise one of them is of the past. */
+    private boolean mayJoin(Waiter waiter) {
+        return waiter.converts()
+                || (waiter.isExclusive() ? grants.isEmpty() && !waiters.arePending() : !isExclusiveHere());
+    }
+
+    private boolean isExclusiveHere() {
+        return grants.exclusive() != null || waiters.isExclusivePending();
+    }
+
     private void echoed(Turn turn) {
-        ClientGrant held = grant;
-        if (held != null) {
+        for (ClientGrant held : grants) {
             held.confirming = false;
             if (held.frozen && held.reasserted) {
                 thaw(held, turn);
@@ -297,7 +417,9 @@ public class LockClientHelper implements Machine {
         }
         for (Waiter waiter : waiters.pending()) {
             Belief belief = belief(waiter.call.ttl(), turn);
-            if (waiters.stands(waiter, belief, turn)) {
+            if (waiter.converts()) {
+                converted(waiter, belief, turn);
+            } else if (waiters.stands(waiter, belief, turn)) {
                 accept(waiter, belief, turn);
             }
         }
@@ -312,24 +434,67 @@ public class LockClientHelper implements Machine {
     }
 
     private void accept(Waiter waiter, Belief belief, Turn turn) {
-        GrantHandle handle = new GrantHandle(key, waiter.token, waiter.hi, waiter.call, turn.now(), belief);
-        ClientGrant held = new ClientGrant(waiter.session, waiter.call.request(), handle);
-        held.wanted = waiter.wanted;
-        grant = held;
-        waiters.forgetPlace();
-        turn.client().hold(key, handle.ttl());
-        if (held.cacheable()) {
-            turn.timer(IDLE, turn.now() + settings.cacheFor());
-            turn.call(LockKeys.cache(key.algorithm()), new LockCall.Kept(key));
+        if (!waiters.dropSpare(waiter)) {
+            ClientGrant held = begin(waiter, belief, turn);
+            waiters.served(waiter);
+            tellGranted(waiter, held, held.handle.token(), turn);
+        } else if (waiter.wanted || waiter.hi == waiter.token) {
+            waiters.returnUnused(waiter.session, waiter.token, turn);
+        } else {
+            add(
+                    waiter,
+                    GrantHandle.idle(key, waiter.token, waiter.hi, waiter.call, waiter.out, turn.now(), belief),
+                    turn);
         }
-        tellGranted(waiter, handle, handle.token(), turn);
     }
 
-    private void tellGranted(Waiter waiter, GrantHandle handle, long token, Turn turn) {
-        waiters.served(waiter);
-        turn.tell(new LockNotice.Granted(key, waiter.call.request(), handle, token, waiter.call.user()));
-        if (grant != null && waiters.knowNothing()) {
-            waiters.tellAll(grant.holder(turn.now()), turn);
+    /** The grant in the new mode takes the place of the old one, whose handle is closed for good. */
+    private void converted(Waiter waiter, Belief belief, Turn turn) {
+        ClientGrant old = grants.covering(waiter.call.converts());
+        if (old == null) {
+            waiters.refuseConversion(waiter, true, turn);
+        } else if (old.givenUp && !belief.holds(turn.now())) {
+            end(old, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
+        } else if (old.givenUp || waiters.stands(waiter, belief, turn)) {
+            turn.goal(LockGoal.CONVERTED);
+            old.handle.close();
+            gone(old, turn);
+            ClientGrant held = begin(waiter, belief, turn);
+            held.before = waiter.call.converts();
+            waiters.served(waiter);
+            tellGranted(waiter, held, held.handle.token(), turn);
+        }
+    }
+
+    private ClientGrant begin(Waiter waiter, Belief belief, Turn turn) {
+        return add(
+                waiter,
+                GrantHandle.taken(key, waiter.token, waiter.hi, waiter.call, waiter.out, turn.now(), belief),
+                turn);
+    }
+
+    private ClientGrant add(Waiter waiter, GrantHandle handle, Turn turn) {
+        ClientGrant held = new ClientGrant(waiter.session, waiter.call.request(), handle);
+        held.wanted = waiter.wanted;
+        boolean armed = grants.anyCacheable();
+        grants.add(held);
+        if (!eachAsks) {
+            waiters.forgetPlace();
+        }
+        turn.client().hold(key, handle.ttl());
+        if (held.cacheable()) {
+            if (!armed) {
+                turn.timer(IDLE, turn.now() + settings.cacheFor());
+            }
+            turn.call(LockKeys.cache(key.algorithm()), new LockCall.Kept(key, handle.token()));
+        }
+        return held;
+    }
+
+    private void tellGranted(Waiter waiter, ClientGrant held, long token, Turn turn) {
+        turn.tell(new LockNotice.Granted(key, waiter.call.request(), held.handle, token, waiter.call.user()));
+        if (waiters.knowNothing()) {
+            waiters.tellAll(held.holder(turn.now()), turn);
         }
     }
 
@@ -353,10 +518,9 @@ public class LockClientHelper implements Machine {
             }
             return;
         }
-        Waiter next = waiters.queue().first();
-        if ((held.wanted || !held.cacheable()) && next != null && client.exists()) {
-            // In the queue before the lock moves on: its place is that of its user's call.
-            waiters.request(next, turn);
+        if ((held.wanted || !held.cacheable()) && maySend(turn)) {
+            // In the queue before the lock moves on: their places are those of their users' calls.
+            waiters.requestInTurn(eachAsks, turn);
         }
         long number = turn.send(held.session, held.release(key));
         if (token != 0) {
@@ -375,51 +539,68 @@ public class LockClientHelper implements Machine {
         if (use != null) {
             turn.tell(new LockNotice.Ended(key, use.token(), cause, detail, use.user()));
         }
+        Waiter conversion = waiters.conversions().converting(held);
+        if (conversion != null) {
+            waiters.refuseConversion(conversion, release, turn);
+        }
         if (release && turn.client().exists()) {
             ends().lapsed(held.handle, use != null, turn);
         }
     }
 
-    /** The grant whose belief moves with the session's, if it is of that ttl; null if there is none. */
-    private @Nullable ClientGrant believed(long ttl) {
-        return grant != null && !grant.frozen && grant.handle.ttl() == ttl ? grant : null;
-    }
-
     private void gone(ClientGrant held, Turn turn) {
-        grant = null;
-        turn.client().unhold(key, held.handle.ttl());
-        turn.timer(IDLE, Turn.NEVER);
-        turn.timer(FROZEN, Turn.NEVER);
+        grants.remove(held);
+        unhold(held.handle.ttl(), turn);
+        if (!grants.anyCacheable()) {
+            turn.timer(IDLE, Turn.NEVER);
+        }
+        armFrozen(turn);
         if (held.cacheable()) {
-            turn.call(LockKeys.cache(key.algorithm()), new LockCall.Dropped(key));
+            turn.call(LockKeys.cache(key.algorithm()), new LockCall.Dropped(key, held.handle.token()));
         }
         turn.tell(new LockNotice.Closed(key, held.handle));
     }
 
-    private void idle(ClientGrant held, Turn turn) {
-        boolean idle = held.handle.idle();
-        long due = (idle ? held.handle.since() : turn.now()) + settings.cacheFor();
-        if (idle && turn.now() - due >= 0 && held.handle.closeIdle()) {
-            turn.goal(LockGoal.IDLE_RETURN);
-            giveBack(held, 0, turn);
-        } else {
-            turn.timer(IDLE, due);
+    /** The session need not renew that ttl any more, unless another grant has it. */
+    private void unhold(long ttl, Turn turn) {
+        for (ClientGrant held : grants) {
+            if (held.isBelieved(ttl)) {
+                return;
+            }
         }
+        if (ends == null || !ends.holds(ttl)) {
+            turn.client().unhold(key, ttl);
+        }
+    }
+
+    private void idle(Turn turn) {
+        long next = Turn.NEVER;
+        for (ClientGrant held : grants.now()) {
+            boolean idle = held.handle.idle();
+            long due = (idle ? held.handle.since() : turn.now()) + settings.cacheFor();
+            if (idle && held.cacheable() && turn.now() - due >= 0 && held.handle.closeIdle()) {
+                turn.goal(LockGoal.IDLE_RETURN);
+                giveBack(held, 0, turn);
+            } else if (held.cacheable()) {
+                next = Turn.earlier(next, due);
+            }
+        }
+        turn.timer(IDLE, next);
     }
 
     private void recall(Peer from, LockMessage.Recall recall, Turn turn) {
         long token = recall.token();
-        ClientGrant held = grant;
+        ClientGrant held = grants.of(token);
         if (waiters.recalled(from, recall, turn)) {
             return;
         }
         if (held != null && held.frozen) {
             // In use, or it would have gone back; the echo that thaws it comes behind this message.
-            if (held.reasserted && held.handle.token() == token) {
+            if (held.reasserted) {
                 held.wanted = true;
                 waiters.deny(from, recall, turn);
             }
-        } else if (held != null && held.handle.token() == token) {
+        } else if (held != null) {
             held.wanted = true;
             if (closeForRecall(held.handle)) {
                 gone(held, turn);
@@ -443,31 +624,44 @@ public class LockClientHelper implements Machine {
     }
 
     private void revoke(Peer from, LockMessage.Revoke revoke, Turn turn) {
+        Waiter pending = waiters.pendingOf(revoke.token());
         if (waiters.revoked(from, revoke, turn)) {
+            ClientGrant old = pending == null ? null : grants.covering(pending.call.converts());
+            if (old != null) {
+                end(old, revoke.cause(), ClientGrant.why(revoke), false, turn);
+            }
+        } else if (revoke.cause() == LeaseLoss.Cause.BROKEN) {
+            broken(from, revoke, turn);
+        } else {
+            ClientGrant held = grants.of(revoke.token());
+            if (held != null) {
+                end(held, revoke.cause(), ClientGrant.why(revoke), false, turn);
+            }
+        }
+    }
+
+    private void broken(Peer from, LockMessage.Revoke revoke, Turn turn) {
+        long token = revoke.token();
+        ClientGrant held = grants.covering(token);
+        GrantHandle.Use use = held == null || (held.frozen && !held.reasserted) ? null : held.handle.closeActive(token);
+        if (held == null || use == null) {
+            if (ends == null || !ends.stops(token)) {
+                turn.send(from, new LockMessage.Revoked(key, token, 0, 0));
+            }
             return;
         }
-        boolean breaking = revoke.cause() == LeaseLoss.Cause.BROKEN;
-        ClientGrant held = grant;
-        if (held != null && !breaking && held.handle.token() == revoke.token()) {
-            end(held, revoke.cause(), ClientGrant.why(revoke), false, turn);
-        } else if (breaking) {
-            GrantHandle.Use use =
-                    held == null || (held.frozen && !held.reasserted) ? null : held.handle.closeActive(revoke.token());
-            if (held == null || use == null) {
-                if (ends == null || !ends.stops(revoke.token())) {
-                    turn.send(from, new LockMessage.Revoked(key, revoke.token(), 0, 0));
-                }
-                return;
-            }
-            gone(held, turn);
-            turn.tell(new LockNotice.Ended(key, use.token(), revoke.cause(), ClientGrant.why(revoke), use.user()));
-            ends().broken(from, use.token(), held.handle);
-            if (settings.stopsBeforeRevoked()) {
-                // Held on to, so that the session goes on renewing it.
-                turn.client().hold(key, held.handle.ttl());
-            } else {
-                stopped(use.token(), false, turn);
-            }
+        gone(held, turn);
+        turn.tell(new LockNotice.Ended(key, use.token(), revoke.cause(), ClientGrant.why(revoke), use.user()));
+        Waiter conversion = waiters.conversions().converting(held);
+        if (conversion != null) {
+            waiters.refuseConversion(conversion, true, turn);
+        }
+        ends().broken(from, use.token(), held.handle);
+        if (settings.stopsBeforeRevoked()) {
+            // Held on to, so that the session goes on renewing it.
+            turn.client().hold(key, held.handle.ttl());
+        } else {
+            stopped(use.token(), false, turn);
         }
     }
 
@@ -481,23 +675,32 @@ public class LockClientHelper implements Machine {
         if (releases != null) {
             releases.lost(turn);
         }
-        ClientGrant held = grant;
-        if (held == null || held.frozen) {
-            return;
+        for (ClientGrant held : grants.now()) {
+            if (held.frozen) {
+                continue;
+            }
+            if (!gone.restarted() || !held.handle.belief().holds(turn.now())) {
+                end(held, LeaseLoss.Cause.EXPIRED, gone.why(), false, turn);
+                continue;
+            }
+            turn.goal(LockGoal.BELIEF_FROZEN);
+            held.frozen = true;
+            held.handle.believe(new Belief(held.handle.ttl(), held.handle.deadline()));
+            if (closeForRecall(held.handle)) {
+                giveBack(held, 0, turn);
+            } else {
+                held.doubt("the member was restarted", turn);
+            }
         }
-        if (!gone.restarted() || !held.handle.belief().holds(turn.now())) {
-            end(held, LeaseLoss.Cause.EXPIRED, gone.why(), false, turn);
-            return;
+        armFrozen(turn);
+    }
+
+    private void armFrozen(Turn turn) {
+        long next = Turn.NEVER;
+        for (ClientGrant held : grants) {
+            next = held.frozen ? Turn.earlier(next, held.handle.deadline()) : next;
         }
-        turn.goal(LockGoal.BELIEF_FROZEN);
-        held.frozen = true;
-        held.handle.believe(new Belief(held.handle.ttl(), held.handle.deadline()));
-        if (closeForRecall(held.handle)) {
-            giveBack(held, 0, turn);
-        } else {
-            turn.timer(FROZEN, held.handle.deadline());
-            held.doubt("the member was restarted", turn);
-        }
+        turn.timer(FROZEN, next);
     }
 
     private void sessionOpen(Peer session, Turn turn) {
@@ -507,63 +710,72 @@ public class LockClientHelper implements Machine {
         if (questions != null) {
             questions.opened(turn);
         }
-        ClientGrant held = grant;
-        if (held != null && held.frozen && held.handle.belief().holds(turn.now())) {
-            held.reasserted = false;
-            turn.send(session, held.reassertion(key));
+        for (ClientGrant held : grants) {
+            if (held.frozen && held.handle.belief().holds(turn.now())) {
+                held.reasserted = false;
+                turn.send(session, held.reassertion(key));
+            }
         }
     }
 
     private void reasserted(LockMessage.Reasserted answer, Turn turn) {
-        if (grant != null && grant.frozen && grant.handle.token() == answer.token()) {
-            grant.reasserted = true;
-            grant.wanted = answer.wanted();
+        ClientGrant held = grants.of(answer.token());
+        if (held != null && held.frozen) {
+            held.reasserted = true;
+            held.wanted = answer.wanted();
             turn.client().afterEcho(key);
         }
     }
 
     /** The grant is one of the new session from here on. */
     private void thaw(ClientGrant held, Turn turn) {
-        ClientGrant thawed = held.thawed(turn.client().session());
-        grant = thawed;
-        thawed.handle.believe(belief(thawed.handle.ttl(), turn));
-        turn.timer(FROZEN, Turn.NEVER);
-        turn.client().hold(key, thawed.handle.ttl());
-        thawed.certain(turn);
+        held.thaw(turn.client().session());
+        held.handle.believe(belief(held.handle.ttl(), turn));
+        armFrozen(turn);
+        turn.client().hold(key, held.handle.ttl());
+        held.certain(turn);
     }
 
     // After each event
 
     private void settle(Turn turn) {
-        ClientGrant held = grant;
-        while (held != null && held == grant && !serve(held, turn)) {}
-        if (grant == null && !waiters.arePending() && turn.client().exists()) {
-            Waiter first = waiters.queue().first();
-            if (first != null) {
-                waiters.request(first, turn);
-            }
-            for (Waiter ask = waiters.asks().first(); ask != null; ask = ask.after) {
-                waiters.request(ask, turn);
-            }
+        for (int i = 0; i < grants.size(); ) {
+            ClientGrant held = grants.get(i);
+            boolean settled = serve(held, turn);
+            // Once more if not, or, where it has gone, the next one that stands there now.
+            i += settled ? 1 : 0;
+        }
+        if (turn.client().exists()) {
+            waiters.requestConversions(grants, turn);
+        }
+        if (maySend(turn)) {
+            waiters.requestInTurn(eachAsks, turn);
+            waiters.requestAsks(turn);
         }
         await(turn);
     }
 
+    /** Whether who waits may ask the manager. */
+    private boolean maySend(Turn turn) {
+        return turn.client().exists() && (eachAsks || !isExclusiveHere());
+    }
+
     /**
-     * Lets the lock be used, kept or returned; false if a user thread came between and the handle has to be looked at
-     * again.
+     * Lets the lock be used, kept or returned; false if a user thread came between, or the grant has gone, and the
+     * place has to be looked at again.
      */
     private boolean serve(ClientGrant held, Turn turn) {
         GrantHandle handle = held.handle;
         if (!handle.idle()) {
-            if (!waiters.asks().isEmpty()) {
-                waiters.refuseAsks(held.holder(turn.now()), turn);
+            if (!eachAsks && !waiters.asks().isEmpty()) {
+                waiters.refuseAsks(held, turn);
             }
-            return handle.attend(
-                    held.frozen || held.mustReturn() || waiters.queue().first() != null);
+            return handle.attend(held.frozen
+                    || held.mustReturn()
+                    || waiters.queue().first() != null
+                    || !waiters.conversions().isEmpty());
         }
-        Waiter next = waiters.next();
-        if (held.mustReturn() || (next != null && !held.fits(next))) {
+        if (held.mustReturn() || isInTheWay(held, waiters.next())) {
             if (handle.used() >= handle.hi()) {
                 turn.goal(LockGoal.RANGE_USED_UP);
             }
@@ -572,6 +784,7 @@ public class LockClientHelper implements Machine {
             }
             return false;
         }
+        Waiter next = waiters.taker(held);
         if (next == null) {
             return true;
         }
@@ -585,16 +798,32 @@ public class LockClientHelper implements Machine {
         long token = handle.activate(next.call.user(), turn.now());
         if (token != 0) {
             turn.goal(LockGoal.CACHED_REACQUIRE);
-            tellGranted(next, handle, token, turn);
+            waiters.servedFromCache(next, turn);
+            tellGranted(next, held, token, turn);
         }
         return false;
     }
 
+    /** Whether that grant, if nobody uses it, keeps {@code next} out, who is the next to be served. */
+    private boolean isInTheWay(ClientGrant held, @Nullable Waiter next) {
+        if (waiters.conversions().areUpgrading(held)) {
+            return true;
+        }
+        if (next == null || held.fits(next)) {
+            return false;
+        }
+        if (held.isExclusive() || next.isExclusive()) {
+            return true;
+        }
+        return next.call.mode() == LockMode.PERMITS && grants.permits() + next.call.permits() > next.call.capacity();
+    }
+
     private void await(Turn turn) {
-        Waiter waiter = waiters.arePending() ? waiters.pending().get(0) : waiters.next();
         boolean owes = (releases != null && !releases.isEmpty()) || (questions != null && !questions.isEmpty());
-        long needed =
-                waiter != null ? waiter.call.ttl() : owes || (grant != null && grant.frozen) ? DirectoryClient.TTL : 0;
+        long needed = waiters.awaitedTtl(eachAsks);
+        if (needed == 0 && (owes || anyFrozen())) {
+            needed = DirectoryClient.TTL;
+        }
         if (needed == awaiting) {
             return;
         }
@@ -607,21 +836,30 @@ public class LockClientHelper implements Machine {
         }
     }
 
+    private boolean anyFrozen() {
+        for (ClientGrant held : grants) {
+            if (held.frozen) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public boolean atRest() {
-        return awaiting == 0 && grant == null && (ends == null || ends.isEmpty());
+        return awaiting == 0 && grants.isEmpty() && (ends == null || ends.isEmpty());
     }
 
     /** A helper of the same kind, for {@link #copy}. */
     LockClientHelper fresh(Key of, LockSettings with) {
-        return new LockClientHelper(of, with);
+        return new LockClientHelper(of, with, eachAsks, waiters);
     }
 
     @Override
     public LockClientHelper copy() {
         LockClientHelper copy = fresh(key, settings);
         copy.waiters = waiters.copy();
-        copy.grant = grant == null ? null : grant.copy();
+        copy.grants = grants.copy();
         copy.questions = questions == null ? null : questions.copy();
         copy.releases = releases == null ? null : releases.copy();
         copy.ends = ends == null ? null : ends.copy();
@@ -631,17 +869,21 @@ public class LockClientHelper implements Machine {
 
     @Override
     public void rebind(SessionLayer sessions) {
-        if (grant != null && !grant.frozen && sessions instanceof ClientView client) {
-            grant.handle.believe(client.belief(grant.handle.ttl()));
+        if (sessions instanceof ClientView client) {
+            for (ClientGrant held : grants) {
+                if (!held.frozen) {
+                    held.handle.believe(client.belief(held.handle.ttl()));
+                }
+            }
         }
     }
 
     @Override
     public void encode(StateEncoder out) {
         waiters.encode(out);
-        out.put(grant != null);
-        if (grant != null) {
-            grant.encode(out);
+        out.put(grants.size());
+        for (ClientGrant held : grants) {
+            held.encode(out);
         }
         // What is made when it is first needed says the same as one that has nothing.
         (questions == null ? new StatusClient(key, STATUS) : questions).encode(out);

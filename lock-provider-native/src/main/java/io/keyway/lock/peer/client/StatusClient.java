@@ -115,10 +115,22 @@ final class StatusClient {
 
     private static LockMessage.Status whole(List<LockMessage.Status> parts) {
         LockMessage.Status first = parts.get(0);
+        List<Participant> holders = new ArrayList<>();
         List<Participant> waiters = new ArrayList<>();
-        parts.forEach(part -> waiters.addAll(part.waiters()));
+        for (LockMessage.Status part : parts) {
+            holders.addAll(part.holders());
+            waiters.addAll(part.waiters());
+        }
         int more = parts.get(parts.size() - 1).more();
-        return new LockMessage.Status(first.key(), first.request(), first.holders(), List.copyOf(waiters), more, true);
+        return new LockMessage.Status(
+                first.key(),
+                first.request(),
+                List.copyOf(holders),
+                List.copyOf(waiters),
+                first.perResource(),
+                first.out(),
+                more,
+                true);
     }
 
     void due(Turn turn) {

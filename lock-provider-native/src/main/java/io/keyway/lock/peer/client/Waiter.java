@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.LockCall;
@@ -19,11 +20,15 @@ final class Waiter {
     /** How many grants in a row were stale when they came. */
     int stale;
 
+    /** A grant came for it, and its echo has not shown how much belief it leaves. */
+    boolean pending;
     /** The session of the pending grant. This and what follows mean nothing unless one is. */
     Peer session = NONE;
 
     long token;
     long hi;
+    /** How many permits were out. */
+    int out;
     /** Others wait for the lock. */
     boolean wanted;
     /** The echo of the pending grant was stale, and a KEEP was sent. */
@@ -46,25 +51,41 @@ final class Waiter {
         return sent != 0;
     }
 
+    boolean isExclusive() {
+        return call.mode() == LockMode.EXCLUSIVE;
+    }
+
+    /** Whether it wants another mode for a grant that it has. */
+    boolean converts() {
+        return call.converts() != 0;
+    }
+
     Waiter copy() {
         Waiter copy = new Waiter(call, since);
         copy.sent = sent;
         copy.told = told;
         copy.stale = stale;
+        copy.pending = pending;
         copy.session = session;
         copy.token = token;
         copy.hi = hi;
+        copy.out = out;
         copy.wanted = wanted;
         copy.confirming = confirming;
         return copy;
     }
 
-    void encode(boolean pending, StateEncoder out) {
-        out.put(call.request()).value(call.mode()).put(call.permits()).put(call.limit());
+    void encode(StateEncoder out) {
+        out.put(call.request())
+                .value(call.mode())
+                .put(call.permits())
+                .put(call.capacity())
+                .put(call.perResource())
+                .put(call.converts());
         out.put(call.ttl()).put(call.atLeast()).value(call.owner()).put(call.wantPlace());
         out.time(since).put(sent).put(told).put(stale).put(pending);
         if (pending) {
-            out.put(session).put(token).put(hi).put(wanted).put(confirming);
+            out.put(session).put(token).put(hi).put(this.out).put(wanted).put(confirming);
         }
     }
 }

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
@@ -15,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * alone costs no more than itself; only a crowd has an index.
  */
 final class WaiterList implements Iterable<Waiter> {
+    /** The list of nobody, for whoever has none yet: nobody is added to it, but by {@link #and}. */
+    static final WaiterList NONE = new WaiterList();
+
     /** Up to so many are looked through. */
     private static final int FEW = 8;
 
@@ -40,6 +45,18 @@ final class WaiterList implements Iterable<Waiter> {
     @Nullable
     Waiter last() {
         return last;
+    }
+
+    /** This list, or a new one if this is that of nobody, and that waiter. */
+    WaiterList and(Waiter waiter) {
+        WaiterList list = isNobodys() ? new WaiterList() : this;
+        list.add(waiter);
+        return list;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // one that is empty is another list
+    private boolean isNobodys() {
+        return this == NONE;
     }
 
     void add(Waiter waiter) {
@@ -125,17 +142,86 @@ final class WaiterList implements Iterable<Waiter> {
         };
     }
 
-    /** All, in order, and for how long they have waited. */
-    ParticipantList participants(long now) {
-        ParticipantList all = new ParticipantList();
+    /** Adds all, in order, and for how long they have waited. */
+    void participants(long now, ParticipantList into) {
         for (Waiter waiter : this) {
             LockCall.Acquire call = waiter.call;
-            all.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
+            into.add(new Participant(call.owner(), call.mode(), call.permits(), 0, now - waiter.since));
         }
-        return all;
+    }
+
+    /**
+     * The first whom that grant serves, without passing anybody over but readers, whom a reader's grant does not keep
+     * out.
+     */
+    @Nullable
+    Waiter firstTaker(ClientGrant held) {
+        Waiter waiter = first;
+        while (waiter != null && (waiter.pending || !held.fits(waiter))) {
+            waiter = areReaders(waiter, held) ? waiter.after : null;
+        }
+        return waiter;
+    }
+
+    /** Whether that grant keeps none of them out. */
+    boolean allPass(ClientGrant held) {
+        Waiter waiter = first;
+        while (waiter != null && areReaders(waiter, held)) {
+            waiter = waiter.after;
+        }
+        return waiter == null;
+    }
+
+    private static boolean areReaders(Waiter waiter, ClientGrant held) {
+        return waiter.call.mode() == LockMode.SHARED && held.handle.mode() == LockMode.SHARED;
+    }
+
+    /**
+     * The shortest ttl of {@code of}, 0 for none, and of these: of all, or up to the first who wants the lock for
+     * itself.
+     */
+    long shortestTtl(long of, boolean all) {
+        long shortest = of;
+        for (Waiter waiter = first; waiter != null; waiter = waiter.after) {
+            long ttl = waiter.call.ttl();
+            shortest = shortest == 0 || ttl < shortest ? ttl : shortest;
+            if (!all && waiter.isExclusive()) {
+                break;
+            }
+        }
+        return shortest;
+    }
+
+    /** Who wants that grant in another mode; null if nobody does. */
+    @Nullable
+    Waiter converting(ClientGrant held) {
+        Waiter waiter = first;
+        while (waiter != null && !held.handle.covers(waiter.call.converts())) {
+            waiter = waiter.after;
+        }
+        return waiter;
+    }
+
+    /** Whether somebody wants another grant than that one to be a writer's. */
+    boolean areUpgrading(ClientGrant butNot) {
+        Waiter waiter = first;
+        while (waiter != null && (!waiter.isExclusive() || butNot.handle.covers(waiter.call.converts()))) {
+            waiter = waiter.after;
+        }
+        return waiter != null;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(size);
+        for (Waiter waiter : this) {
+            waiter.encode(out);
+        }
     }
 
     WaiterList copy() {
+        if (isNobodys()) {
+            return this;
+        }
         WaiterList copy = new WaiterList();
         for (Waiter waiter : this) {
             copy.add(waiter.copy());

@@ -26,11 +26,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -47,8 +50,15 @@ import org.slf4j.LoggerFactory;
 public final class ClusterRuntime implements ClientRuntime, Router.World<MemberConnection> {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterRuntime.class);
 
+    /**
+     * By algorithms and names of clusters, the highest logical clock that any client in this process has heard of, for
+     * whichever member is asked next. Clusters of one name do no more to each other than to move their clocks.
+     */
+    private static final ConcurrentMap<String, AtomicLong> LOGICAL_CLOCKS = new ConcurrentHashMap<>();
+
     private final String client;
     private final ClusterConfig config;
+    private final AtomicLong logicalClock;
     private final SuspendAwareClock clock;
     private final BiConsumer<Notice, ClientCell> listener;
     private final Runnable whenClosed;
@@ -82,6 +92,8 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
             Runnable whenClosed) {
         this.client = client;
         this.config = config;
+        this.logicalClock = LOGICAL_CLOCKS.computeIfAbsent(
+                config.cells().algorithm().name() + " " + config.cluster(), fresh -> new AtomicLong());
         this.clock = new SuspendAwareClock(timers);
         this.listener = listener;
         this.whenClosed = whenClosed;
@@ -239,6 +251,11 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     }
 
     // What the connections need and tell; in tasks of the loop
+
+    /** Of this process. */
+    AtomicLong logicalClock() {
+        return logicalClock;
+    }
 
     CellLoop loop(Cell cell, MemberConnection connection) {
         return new CellLoop(io, cell, connection, clock::nanoTime);

@@ -41,8 +41,8 @@ public record MemberConfig(
     /** The name of a cluster that was given none. */
     public static final String CLUSTER = "keyway";
 
-    /** Cells of a member, where nobody says how many. */
-    public static final int SHARDS = 4;
+    /** Cells of a member, where nobody says how many: a client has a connection for each that it uses. */
+    public static final int SHARDS = 1;
 
     public MemberConfig {
         removed = Set.copyOf(removed);

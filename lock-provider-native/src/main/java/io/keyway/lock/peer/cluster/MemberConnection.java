@@ -88,6 +88,16 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
     }
 
     @Override
+    public long logicalClock() {
+        return runtime.logicalClock().get();
+    }
+
+    @Override
+    public void heardClock(long logicalClock) {
+        runtime.logicalClock().accumulateAndGet(logicalClock, Math::max);
+    }
+
+    @Override
     public Optional<Input> failed(Throwable why) {
         LOG.error("all leases of the session with {} are lost, since this client has failed", server, why);
         return Optional.of(new Input.Reborn(0, 0, "this client has failed: " + why));

@@ -23,12 +23,10 @@ final class OtherMembers {
     private final MembershipGate gate;
     private final boolean talks;
     private final List<PeerLink> links = new ArrayList<>();
-    /** Of the first cell, if its machines talk to the other members: by their ids. */
+    /** Of the first cell, if its machines talk to the other members: by their ids; empty before it has begun. */
     private final Map<String, PeerWatch> watches = new LinkedHashMap<>();
     /** Of all cells: who opens their links to each other member. */
     private final Map<MemberCell, Map<String, PeerDialer>> dialers = new ConcurrentHashMap<>();
-    /** The gate has begun. Of the first cell's thread. */
-    private boolean watching;
 
     /** @param loop of the first cell */
     OtherMembers(MemberConfig config, Cells factory, LoopThread loop, MembershipGate gate) {
@@ -66,7 +64,9 @@ final class OtherMembers {
         links.forEach(PeerLink::begin);
         loop.run(() -> {
             gate.begin();
-            watching = true;
+            if (talks) {
+                ids().forEach(other -> watches.put(other.toString(), new PeerWatch(other, gate)));
+            }
         });
         first.look(this::turned);
     }
@@ -87,11 +87,8 @@ final class OtherMembers {
 
     /** A cell has run a batch of turns. On the cell's thread. */
     void turned(MemberSessions sessions) {
-        if (talks && sessions.shard() == 0 && watching) {
-            for (NodeId other : ids()) {
-                watches.computeIfAbsent(other.toString(), fresh -> new PeerWatch(other, gate))
-                        .look(sessions.peers().session(other.toString()));
-            }
+        if (talks && sessions.shard() == 0) {
+            watches.forEach((other, watch) -> watch.look(sessions.peers().session(other)));
         }
     }
 

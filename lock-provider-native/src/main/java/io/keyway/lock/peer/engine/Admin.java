@@ -4,7 +4,6 @@ package io.keyway.lock.peer.engine;
 import io.keyway.lock.IncompleteListingException;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.LockName;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
@@ -57,7 +56,7 @@ final class Admin {
             // Those that were waited for in vain have used up half of the time.
             Duration left = missing.isEmpty() ? limit : limit.dividedBy(4);
             for (String name : page.names()) {
-                each.add(show(name, left));
+                each.add(show(new Key(algorithm, name), left));
             }
             return CompletableFuture.allOf(each.toArray(new CompletableFuture<?>[0]))
                     .thenApply(all -> whole(page(page, each), missing));
@@ -80,19 +79,38 @@ final class Admin {
     }
 
     /** Empty if nobody holds the lock and nobody waits; an idle cache is no holder. */
-    CompletableFuture<Optional<LockStatus>> show(String name, Duration limit) {
-        return ask(LockKeys.lock(algorithm, name), new LockCall.Show(numbers.incrementAndGet(), limit.toNanos()))
-                .thenApply(told -> status(name, (LockMessage.Status) told.answer()));
+    CompletableFuture<Optional<LockStatus>> show(Key key, Duration limit) {
+        return status(key, limit).thenApply(status -> shown(LockKeys.named(key.id()), status));
     }
 
-    private static Optional<LockStatus> status(String name, LockMessage.Status status) {
+    /** How many permits are in use. */
+    CompletableFuture<Integer> permitsOut(Key semaphore, Duration limit) {
+        return status(semaphore, limit).thenApply(LockMessage.Status::out);
+    }
+
+    private CompletableFuture<LockMessage.Status> status(Key key, Duration limit) {
+        return ask(key, new LockCall.Show(numbers.incrementAndGet(), limit.toNanos()))
+                .thenApply(told -> (LockMessage.Status) told.answer());
+    }
+
+    private static Optional<LockStatus> shown(LockKey key, LockMessage.Status status) {
         if (status.holders().isEmpty() && status.waiters().isEmpty()) {
             return Optional.empty();
         }
         return Optional.of(new LockStatus(
-                new LockKey(LockKey.Kind.LOCK, LockName.of(name)),
+                key,
                 status.holders().stream().map(Admin::holder).toList(),
-                status.waiters().stream().map(Admin::waiter).toList()));
+                status.waiters().stream().map(Admin::waiter).toList(),
+                buckets(status.out(), status.perResource())));
+    }
+
+    /** So many permits as each resource has out: all but the last one are full. */
+    private static List<Integer> buckets(int out, int perResource) {
+        List<Integer> buckets = new ArrayList<>();
+        for (int left = perResource == 0 ? 0 : out; left > 0; left -= perResource) {
+            buckets.add(Math.min(left, perResource));
+        }
+        return buckets;
     }
 
     private static LockStatus.Holder holder(Participant participant) {
@@ -120,18 +138,19 @@ final class Admin {
         return participant.token() == 0 ? OptionalLong.empty() : OptionalLong.of(participant.token());
     }
 
-    CompletableFuture<Boolean> breakGrant(String name, long token, String reason, Duration limit) {
+    CompletableFuture<Boolean> breakGrant(Key key, long token, String reason, Duration limit) {
         LockCall.Question question = new LockCall.Break(numbers.incrementAndGet(), token, reason, limit.toNanos());
-        return ask(LockKeys.lock(algorithm, name), question).handle((told, failure) -> {
+        return ask(key, question).handle((told, failure) -> {
             if (failure != null) {
+                LockKey named = LockKeys.named(key.id());
                 throw new OutcomeUnknownException(
-                        "Breaking token " + token + " of " + name + " was not confirmed by " + server.get()
+                        "Breaking token " + token + " of " + named.name() + " was not confirmed by " + server.get()
                                 + ": "
                                 + failure.getMessage()
                                 + ". The lock is free as soon as its holder has stopped. It names the token, "
                                 + "so it"
                                 + " is safe to send it again.",
-                        LockName.of(name),
+                        named.name(),
                         server.get(),
                         failure);
             }

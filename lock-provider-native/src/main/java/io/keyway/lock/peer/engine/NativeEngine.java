@@ -17,7 +17,6 @@ import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
-import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
@@ -31,7 +30,6 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -54,13 +52,13 @@ public final class NativeEngine implements LockEngine {
     private final long patience;
     private final Set<Feature> features;
     private final Guarantees guarantees;
-    private final Map<String, GrantHold> holds = new ConcurrentHashMap<>();
-    private final Map<Use, CompletableFuture<Answer>> releases = new ConcurrentHashMap<>();
+    private final HeldByName held = new HeldByName();
+    private final OpenReleases releases = new OpenReleases();
     private final Admin admin;
     private final ClientRuntime runtime;
-    private volatile boolean closed;
 
-    private record Use(Key key, long token) {}
+    /** What comes back with a grant that took the place of another one, in another mode. */
+    private record Conversion(GrantHold from, long token, Sink sink) {}
 
     /**
      * An engine over the cells of that client.
@@ -125,6 +123,9 @@ public final class NativeEngine implements LockEngine {
             return;
         }
         if (said instanceof LockNotice.Granted granted) {
+            if (granted.user() instanceof Conversion conversion) {
+                conversion.from().becameAnother(conversion.token());
+            }
             sink(granted.user()).granted(hold(granted.handle(), origin), granted.token());
         } else if (said instanceof LockNotice.Waiting waiting) {
             OptionalInt ahead = waiting.ahead() < 0 ? OptionalInt.empty() : OptionalInt.of(waiting.ahead());
@@ -148,12 +149,9 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LockNotice.Ended ended) {
             sink(ended.user()).ended(ended.cause(), ended.detail());
         } else if (said instanceof LockNotice.ReleaseDone done) {
-            CompletableFuture<Answer> release = releases.remove(new Use(done.key(), done.token()));
-            if (release != null) {
-                release.complete(done.answer());
-            }
+            releases.done(done);
         } else if (said instanceof LockNotice.Closed closed) {
-            holds.computeIfPresent(closed.key().id(), (name, hold) -> hold.handle == closed.handle() ? null : hold);
+            held.closed(closed.handle());
         } else if (said instanceof LockNotice.Told told) {
             admin.told(told);
         } else if (said instanceof LockNotice.Alarm alarm) {
@@ -170,14 +168,14 @@ public final class NativeEngine implements LockEngine {
     private static Sink sink(@Nullable Object user) {
         if (user instanceof Sink sink) {
             return sink;
+        } else if (user instanceof Conversion conversion) {
+            return conversion.sink();
         }
         throw new IllegalStateException("a notice for nobody");
     }
 
     private GrantHold hold(GrantHandle handle, ClientCell origin) {
-        return holds.compute(
-                handle.key().id(),
-                (name, known) -> known != null && known.handle == handle ? known : new GrantHold(handle, origin));
+        return held.on(handle, () -> new GrantHold(handle, origin, time(), releases));
     }
 
     @Override
@@ -192,11 +190,31 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public void submit(Request request, Sink sink) {
-        LockCall acquire = new LockCall.Acquire(
+        try {
+            post(key(request.key()), acquire(request, 0, sink));
+        } catch (LockUnavailableException e) {
+            sink.failed(e);
+        }
+    }
+
+    @Override
+    public void convert(Hold of, long token, Request wanted, Sink sink) {
+        GrantHold hold = (GrantHold) of;
+        try {
+            hold.post(acquire(wanted, token, new Conversion(hold, token, sink)));
+        } catch (LockUnavailableException e) {
+            sink.failed(e);
+        }
+    }
+
+    /** {@code converts}: the token in use of the grant whose mode is to change; 0 for a new one. */
+    private LockCall.Acquire acquire(Request request, long converts, Object user) {
+        return new LockCall.Acquire(
                 request.id(),
                 request.mode(),
                 request.permits(),
-                Math.max(1, request.capacity()),
+                request.capacity(),
+                request.perResource(),
                 request.ttl().toNanos(),
                 owner(request.owner().metadata()),
                 request.queue(),
@@ -204,29 +222,27 @@ public final class NativeEngine implements LockEngine {
                 patience,
                 request.holdAtLeast().toNanos(),
                 0,
-                sink);
-        try {
-            post(key(request.key()), acquire);
-        } catch (LockUnavailableException e) {
-            sink.failed(e);
-        }
+                converts,
+                user);
     }
 
     @Override
     public boolean reacquire(
             LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
-        GrantHold hold = holds.get(key.name().toString());
-        if (hold == null) {
-            return false;
-        }
-        GrantHandle handle = hold.handle;
+        return reacquire(key, mode, permits, permits, ttl, metadata, sink);
+    }
+
+    @Override
+    public boolean reacquire(
+            LockKey key,
+            LockMode mode,
+            int permits,
+            int capacity,
+            Duration ttl,
+            Map<String, String> metadata,
+            Sink sink) {
         Owner owner = metadata.isEmpty() ? plainOwner : owner(metadata);
-        long token = handle.tryReuse(mode, permits, ttl.toNanos(), owner, sink, time().nanoTime());
-        if (token == 0) {
-            return false;
-        }
-        sink.granted(hold, token);
-        return true;
+        return held.take(key, mode, permits, capacity, ttl.toNanos(), owner, sink, time().nanoTime());
     }
 
     @Override
@@ -265,23 +281,17 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
-        if (key.kind() != LockKey.Kind.LOCK) {
-            return CompletableFuture.completedFuture(Optional.empty());
-        }
-        return admin.show(key.name().toString(), limit);
+        return admin.show(key(key), limit);
     }
 
     @Override
     public CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit) {
-        if (key.kind() != LockKey.Kind.LOCK) {
-            return CompletableFuture.completedFuture(false);
-        }
-        return admin.breakGrant(key.name().toString(), token, reason, limit);
+        return admin.breakGrant(key(key), token, reason, limit);
     }
 
     @Override
     public CompletionStage<Integer> availablePermits(LockKey key, int capacity, Duration limit) {
-        throw new UnsupportedOperationException("semaphores are not served; the façade refuses them before this");
+        return admin.permitsOut(key(key), limit).thenApply(out -> Math.max(0, capacity - out));
     }
 
     @Override
@@ -292,8 +302,7 @@ public final class NativeEngine implements LockEngine {
     @Override
     public void close() {
         runtime.close();
-        closed = true;
-        releases.values().forEach(release -> release.complete(Answer.UNKNOWN));
+        releases.close();
         admin.close();
     }
 
@@ -315,7 +324,8 @@ public final class NativeEngine implements LockEngine {
     }
 
     private Key key(LockKey key) {
-        return LockKeys.lock(algorithm, key.name().toString());
+        String name = key.name().toString();
+        return key.kind() == LockKey.Kind.LOCK ? LockKeys.lock(algorithm, name) : LockKeys.semaphore(algorithm, name);
     }
 
     private Owner owner(Map<String, String> metadata) {
@@ -325,63 +335,4 @@ public final class NativeEngine implements LockEngine {
     private static List<Owner> owners(List<Participant> parties) {
         return parties.stream().map(Participant::owner).toList();
     }
-
-    /**
-     * What the leases of one grant stand on. The end of each goes to the cell that has the grant: meanwhile the name
-     * may be another member's.
-     */
-    private final class GrantHold implements Hold {
-        final GrantHandle handle;
-        private final Duration ttl;
-        private final ClientCell origin;
-
-        GrantHold(GrantHandle handle, ClientCell origin) {
-            this.handle = handle;
-            this.origin = origin;
-            this.ttl = Duration.ofNanos(handle.ttl());
-        }
-
-        @Override
-        public Duration ttl() {
-            return ttl;
-        }
-
-        @Override
-        public long deadlineNanos() {
-            return handle.deadline();
-        }
-
-        @Override
-        public CompletionStage<Answer> release(long token) {
-            return handle.tryRelease(token, time().nanoTime()) ? DONE : release(token, false);
-        }
-
-        @Override
-        public CompletionStage<Answer> abandon(long token) {
-            return handle.tryRelease(token, time().nanoTime()) ? DONE : release(token, true);
-        }
-
-        private CompletionStage<Answer> release(long token, boolean unused) {
-            CompletableFuture<Answer> answer =
-                    releases.computeIfAbsent(new Use(handle.key(), token), use -> new CompletableFuture<>());
-            origin.post(new Input.Command(handle.key(), new LockCall.Release(token, unused)));
-            if (closed) {
-                answer.complete(Answer.UNKNOWN); // nobody else will: the cell that would answer has gone
-            }
-            return answer;
-        }
-
-        @Override
-        public void lapsed(long token) {
-            origin.post(new Input.Command(handle.key(), new LockCall.Lapse(token)));
-        }
-
-        @Override
-        public Optional<String> server() {
-            return Optional.of(origin.server());
-        }
-    }
-
-    /** A future, and no mere stage: whoever asks for its answer gets this one. */
-    private static final CompletionStage<Answer> DONE = CompletableFuture.completedFuture(Answer.DONE);
 }

@@ -82,6 +82,8 @@ public final class Cell {
     private long lastTicket;
     private long barrier;
     private long forcedTicket;
+    /** What the frames of a member's cell show. It follows from its machines, and is no part of the encoding. */
+    private long shownClock;
 
     public Cell(MachineFactory algorithm, SessionLayer sessions) {
         this.algorithm = algorithm;
@@ -306,6 +308,7 @@ public final class Cell {
         copy.lastTicket = lastTicket;
         copy.barrier = barrier;
         copy.forcedTicket = forcedTicket;
+        copy.shownClock = shownClock;
         return copy;
     }
 
@@ -371,9 +374,11 @@ public final class Cell {
         private @Nullable Driver driver;
         private @Nullable Resident current;
         private long now;
+        private long frameClock;
 
         void begin(Driver of) {
             driver = of;
+            frameClock = 0;
             now = of.clock();
         }
 
@@ -525,6 +530,33 @@ public final class Cell {
         @Override
         public void hangUp(long link) {
             driver().hangUp(link);
+        }
+
+        @Override
+        public long frameClock() {
+            return frameClock;
+        }
+
+        @Override
+        public void showClock(long logicalClock) {
+            shownClock = logicalClock;
+        }
+
+        @Override
+        public void atHand(long clock) {
+            frameClock = clock;
+        }
+
+        @Override
+        public void heardClock(long logicalClock) {
+            if (logicalClock != 0 && clientView != null) {
+                driver().heardClock(logicalClock);
+            }
+        }
+
+        @Override
+        public long shownClock() {
+            return clientView == null ? shownClock : driver().logicalClock();
         }
 
         @Override

@@ -23,6 +23,14 @@ public interface Driver {
 
     void deliver(Notice notice);
 
-    /** Something has happened that a campaign of random runs wants to have seen. */
-    void reached(CoverageGoal goal);
+    /** The highest logical clock that any cell of this process has heard of; 0 for none. Of clients only. */
+    default long logicalClock() {
+        return 0;
+    }
+
+    /** A member has shown that logical clock. Of clients only. */
+    default void heardClock(long logicalClock) {}
+
+    /** Something has happened that a campaign of random runs wants to have seen; nobody else looks. */
+    default void reached(CoverageGoal goal) {}
 }

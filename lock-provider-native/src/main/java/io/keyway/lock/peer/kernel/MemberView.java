@@ -11,6 +11,11 @@ public interface MemberView {
     /** The member's epoch: 32 bits that rise with each start; the upper half of a token. */
     long epoch();
 
+    /** The highest epoch that anybody may have seen of this member: who tells of more is wrong, or means harm. */
+    default long lastEpoch() {
+        return epoch();
+    }
+
     /**
      * True while this start may not grant yet: requests queue, holders re-assert. When it ends, each key that watches
      * is called with {@link Opening}.

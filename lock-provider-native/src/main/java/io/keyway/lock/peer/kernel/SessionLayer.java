@@ -80,6 +80,17 @@ public interface SessionLayer {
         /** All later outputs of the cell wait until the record of that ticket is on disk. */
         void awaitForced(long ticket);
 
+        /** The messages that are accepted next came with a frame that shows that logical clock; 0 for none. */
+        void atHand(long frameClock);
+
+        /** A client's session has taken a frame that shows that logical clock. */
+        void heardClock(long logicalClock);
+
+        /**
+         * What frames of this cell show: of a member its own logical clock, of a client the highest it has heard of.
+         */
+        long shownClock();
+
         /** Hands a message that arrived in order to its machine, in this turn. */
         void accept(Peer from, Message message);
     }

@@ -52,6 +52,17 @@ public interface Turn {
 
     void tell(Notice notice);
 
+    /**
+     * The logical clock that the frame shows whose messages are being processed; 0 if there is no such frame, or it
+     * shows none. Whoever has sent it has heard of nothing later.
+     */
+    default long frameClock() {
+        return 0;
+    }
+
+    /** All frames of this member's cell show that logical clock from now on, from the next flush at the latest. */
+    default void showClock(long logicalClock) {}
+
     void goal(CoverageGoal goal);
 
     /** A random number of 1 to 63 bits. */

@@ -9,7 +9,7 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.client.DirectoryClient;
-import io.keyway.lock.peer.client.GrantClient;
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.queue.LockDirectory;
@@ -80,7 +80,9 @@ public final class LamportAlgorithm implements Algorithm {
 
     @Override
     public MachineFactory clientMachines() {
-        return key -> key.equals(LamportKeys.DIRECTORY) ? new DirectoryClient(key) : new GrantClient(key, settings);
+        return key -> key.equals(LamportKeys.DIRECTORY)
+                ? new DirectoryClient(key)
+                : LockClientHelper.askingForEach(key, settings);
     }
 
     @Override

@@ -32,6 +32,8 @@ enum LamportGoal implements CoverageGoal {
     WITHDRAWN_AFTER_GRANT,
     /** The clock went on into the next block. */
     CLOCK_RESERVED,
+    /** A client's process had heard of a later time, from another member, than the one that it asked. */
+    CLOCK_OF_CLIENT,
     /** An administrator broke what the client of another member held. */
     BROKEN_ELSEWHERE,
     GRANT_AFTER_EXPIRY

@@ -339,12 +339,13 @@ final class LamportManager implements Machine {
     }
 
     private void sessionEnded(Peer peer, Turn turn) {
-        List.copyOf(waits.entrySet()).forEach(each -> {
-            if (each.getValue().peer.equals(peer)) {
-                forget(each.getKey(), each.getValue());
-                toProcess(new LamportCall.Leave(key.id(), each.getKey()), turn);
+        for (long number : List.copyOf(waits.keySet())) { // an entry of a tree may be another one's after a removal
+            Wait wait = waits.get(number);
+            if (wait != null && wait.peer.equals(peer)) {
+                forget(number, wait);
+                toProcess(new LamportCall.Leave(key.id(), number), turn);
             }
-        });
+        }
         claims.values().removeIf(claim -> claim.peer().equals(peer));
         if (held != null && held.peer().equals(peer)) {
             end(held, true, turn);

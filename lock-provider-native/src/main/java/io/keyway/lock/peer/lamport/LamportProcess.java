@@ -51,8 +51,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>The clock steps before each event of sending and with each receipt, beyond what was received: what happens
- *       before something else has the smaller stamp. A time is shown only when a block that contains it is reserved on
- *       disk, and a new life begins behind that block: the clock never goes back.
+ *       before something else has the smaller stamp. Clients carry it from member to member: each frame to them shows
+ *       it, and each of theirs the highest that their process was shown. A time is shown only when a block that
+ *       contains it is reserved on disk, and a new life begins behind that block: the clock never goes back.
  *   <li>Of each sender, what it asks for and {@code last}, the highest stamp heard of it, move together: every request
  *       that it made before {@code last} and that is not over is in the queue. From BEGIN to END neither moves.
  *   <li>A request is given when it is the first of its queue, by stamp and then by process, and {@code last} of every
@@ -212,6 +213,11 @@ class LamportProcess implements Machine {
         return Math.max(now, stamp) + 1;
     }
 
+    /** The clock that a client shows. */
+    long shown(Turn turn) {
+        return turn.frameClock();
+    }
+
     /** Up to which stamp own requests are answered by that member, which was last heard with {@code other.last}. */
     long answers(String member, Other other, int self, Turn turn) {
         return other.process > self ? other.last : other.last - 1;
@@ -347,6 +353,23 @@ class LamportProcess implements Machine {
             reserved = clock + BLOCK;
             turn.force(new LamportMessage.Reserved(reserved));
         }
+        turn.showClock(clock);
+    }
+
+    /** A client asks for something: what its process has heard of, from whichever member, comes before that. */
+    private void hear(Turn turn) {
+        long heard = shown(turn);
+        if (heard <= clock) {
+            return;
+        }
+        if (heard > Math.min(Ticket.ofEpoch(turn.member().lastEpoch()), Ticket.MAX_STAMP - BLOCK)) {
+            String text = "a client shows the clock " + heard + ", which no member can have shown; it is not heeded";
+            turn.tell(new LockNotice.Alarm(LamportKeys.PROCESS, text));
+            return;
+        }
+        turn.goal(LamportGoal.CLOCK_OF_CLIENT);
+        clock = heard;
+        reserve(turn);
     }
 
     // What becomes of the queues
@@ -444,6 +467,7 @@ class LamportProcess implements Machine {
     @Override
     public void called(Call call, Turn turn) {
         if (call instanceof LamportCall.OfManager said) {
+            hear(turn);
             asked(said, turn);
         } else if (call instanceof MemberView.Restored restored) {
             inherited = ((LamportMessage.Reserved) restored.record()).stamp();
@@ -692,22 +716,21 @@ class LamportProcess implements Machine {
 
     private void show(LamportCall.Show show, Turn turn) {
         TreeMap<Ticket, Entry> queue = queues.getOrDefault(show.name(), new TreeMap<>());
-        List<Participant> holders = holders(show.name(), turn);
-        ParticipantList waiting = new ParticipantList();
+        ParticipantList all = new ParticipantList();
+        holders(show.name(), turn).forEach(all::add);
         boolean holder = true;
         for (Entry entry : queue.values()) {
             if (!holder) {
-                waiting.add(entry.participant(0, turn.now()));
+                all.add(entry.participant(0, turn.now()));
             }
             holder = false;
         }
         Key key = LamportKeys.lock(show.name());
-        List<List<Participant>> parts = waiting.parts();
-        for (int i = 0; i < parts.size(); i++) {
-            boolean last = i == parts.size() - 1;
-            List<Participant> shown = i == 0 ? holders : List.of();
-            int more = last ? waiting.more() : 0;
-            turn.send(show.peer(), new LockMessage.Status(key, show.request(), shown, parts.get(i), more, last));
+        for (ParticipantList.Part part : all.parts()) {
+            turn.send(
+                    show.peer(),
+                    new LockMessage.Status(
+                            key, show.request(), part.holders(), part.waiters(), part.more(), part.last()));
         }
     }
 

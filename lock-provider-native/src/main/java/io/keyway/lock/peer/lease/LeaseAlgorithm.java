@@ -11,6 +11,7 @@ import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.client.DirectoryClient;
 import io.keyway.lock.peer.client.GrantCache;
 import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.queue.Admission;
 import io.keyway.lock.peer.queue.LockDirectory;
@@ -18,6 +19,7 @@ import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.queue.WrongMember;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.wire.BodyCodec;
 import io.keyway.lock.spi.OpenRequest;
@@ -60,7 +62,11 @@ public final class LeaseAlgorithm implements Algorithm {
     public MachineFactory memberMachines(Predicate<String> owned) {
         return key -> key.equals(LeaseKeys.DIRECTORY)
                 ? new LockDirectory()
-                : owned.test(key.id()) ? new LockManager(key, settings, Admission.EXCLUSIVE) : new WrongMember(key);
+                : owned.test(key.id()) ? new LockManager(key, settings, admission(key)) : new WrongMember(key);
+    }
+
+    private static Admission admission(Key key) {
+        return LockKeys.isSemaphore(key) ? Admission.SEMAPHORES : Admission.LOCKS;
     }
 
     @Override
@@ -84,7 +90,15 @@ public final class LeaseAlgorithm implements Algorithm {
     @Override
     public Set<Feature> features(LockUrl url) {
         Set<Feature> features = EnumSet.of(
-                Feature.FENCING, Feature.FIFO, Feature.LIST, Feature.BREAK, Feature.WAKE_UP, Feature.HOLD_AT_LEAST);
+                Feature.READ_WRITE,
+                Feature.SEMAPHORE,
+                Feature.FENCING,
+                Feature.FIFO,
+                Feature.LIST,
+                Feature.BREAK,
+                Feature.WAKE_UP,
+                Feature.UPGRADE,
+                Feature.HOLD_AT_LEAST);
         if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
             features.add(Feature.CACHING);
         }

@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.memory;
 
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -180,10 +179,6 @@ final class LoopbackCell implements Driver {
         disk.accept(record);
         inputs.add(new Input.Forced(ticket));
     }
-
-    /** Only random runs look at goals. */
-    @Override
-    public void reached(CoverageGoal goal) {}
 
     @Override
     public void deliver(Notice notice) {

@@ -35,7 +35,6 @@ final class WorldTime implements TimeSource {
     private static final Duration START = Duration.ofMillis(20);
 
     private static final long PAUSE = Duration.ofMillis(1).toNanos();
-    private static final int PAUSES = 5_000;
     /** A thread that was seen parked so many times in a row waits for something else. */
     private static final int IDLE = 50;
 
@@ -47,6 +46,8 @@ final class WorldTime implements TimeSource {
      * busy.
      */
     private final Duration late;
+    /** So many pauses the mover makes for threads that it has woken. */
+    private final long pauses;
 
     private final long longest;
     private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
@@ -73,6 +74,7 @@ final class WorldTime implements TimeSource {
         this.server = server;
         this.patience = patience;
         this.late = patience.dividedBy(5);
+        this.pauses = patience.toNanos() / 2 / PAUSE;
         this.longest = LONGEST.toNanos() + quarantine;
     }
 
@@ -266,8 +268,9 @@ final class WorldTime implements TimeSource {
 
     /** What threads ask whose wait has ended, they ask at this time, unless they do something else first. */
     private void letWokenGoOn(BooleanSupplier condition) {
+        woken.remove(Thread.currentThread()); // which has waited for another mover, and goes on now
         Map<Thread, Integer> parked = new HashMap<>();
-        for (int i = 0; i < PAUSES && !condition.getAsBoolean(); i++) {
+        for (long i = 0; i < pauses && !condition.getAsBoolean(); i++) {
             boolean waking = waits.stream().anyMatch(wait -> wait.outcome.isDone());
             woken.removeIf(thread -> !thread.isAlive()
                     || parked.merge(thread, 1, (before, one) -> isParked(thread) ? before + one : 0) > IDLE);

@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -64,6 +63,14 @@ public final class CellLoop implements Driver, CellHost {
         default void persist(DurableRecord record, long ticket) {
             throw new IllegalStateException("clients have nothing to persist");
         }
+
+        /** Clients: as {@link Driver#logicalClock}. */
+        default long logicalClock() {
+            return 0;
+        }
+
+        /** Clients: as {@link Driver#heardClock}. */
+        default void heardClock(long logicalClock) {}
 
         /** Members: the link of a session has gone, for whatever reason. Not a reason to end anything. */
         default void linkGone(long link) {}
@@ -378,9 +385,15 @@ public final class CellLoop implements Driver, CellHost {
         surroundings.persist(record, ticket);
     }
 
-    /** Only random runs look at goals. */
     @Override
-    public void reached(CoverageGoal goal) {}
+    public long logicalClock() {
+        return surroundings.logicalClock();
+    }
+
+    @Override
+    public void heardClock(long logicalClock) {
+        surroundings.heardClock(logicalClock);
+    }
 
     @Override
     public void deliver(Notice notice) {

@@ -32,9 +32,6 @@ import org.slf4j.LoggerFactory;
  */
 final class ClientLink implements CellLoop.Link, SocketReader.Connection {
     private static final Logger LOG = LoggerFactory.getLogger(ClientLink.class);
-    private static final int OUT_BYTES = 4 * 1024;
-    /** A buffer that has grown beyond that is dropped when it is empty. */
-    private static final int OUT_KEPT = 256 * 1024;
     /** So many full buffers are read of one connection before the others are looked at. */
     private static final int READS = 16;
 
@@ -49,6 +46,7 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
     private final SelectionKey key;
     private final @Nullable Tls security;
     private final Duration patience;
+    private final OutBuffer out = new OutBuffer();
     /** Null without TLS, and before the connection stands. */
     private @Nullable ClientTls tls;
 
@@ -56,7 +54,6 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
     private @Nullable Consumer<String> failed;
 
     private TimeSource.@Nullable Scheduled timeout;
-    private ByteBuffer out = ByteBuffer.allocateDirect(OUT_BYTES);
     private boolean full;
     /** Something was read, and lost. */
     private boolean torn;
@@ -135,10 +132,8 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
                 interest(SelectionKey.OP_CONNECT);
                 within(new ConnectException("connection timed out after " + patience.toMillis() + " ms"));
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             failed(e);
-        } catch (RuntimeException e) {
-            fail(e.toString());
         }
     }
 
@@ -157,7 +152,7 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
         inTime();
         interest(SelectionKey.OP_READ);
         if (security != null && address instanceof InetSocketAddress to) {
-            tls = new ClientTls(security.connecting(to.getHostString(), to.getPort()), this::put);
+            tls = new ClientTls(security.connecting(to.getHostString(), to.getPort()), out::put);
             within(new SslHandshakeTimeoutException("TLS takes too long"));
             tls.begin();
             write();
@@ -196,10 +191,8 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
             if (!ended && selected.isReadable()) {
                 read(bytes);
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             failed(e);
-        } catch (RuntimeException e) {
-            fail(e.toString());
         } catch (Error e) {
             torn = true;
             throw e;
@@ -251,7 +244,7 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
         }
     }
 
-    private void failed(IOException cause) {
+    private void failed(Exception cause) {
         if (tls != null && security != null && failed != null && address instanceof InetSocketAddress to) {
             String why = TlsTrouble.atClient(cause, to.getHostString(), security.trust());
             if (TlsTrouble.lasting(cause)) {
@@ -283,20 +276,11 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
         }
         input.sends(frame);
         ClientTls with = tls;
-        codec.encode((SessionFrame) frame, with == null ? this::put : with::put);
-        if (out.position() > FrameLink.MOST_UNREAD_AT_CLIENT) {
+        codec.encode((SessionFrame) frame, with == null ? out::put : with::put);
+        if (out.size() > FrameLink.MOST_UNREAD_AT_CLIENT) {
             // What was written in one turn is not the other side's fault before it was flushed.
             flush();
         }
-    }
-
-    private void put(ByteBuffer frame) {
-        if (out.remaining() < frame.remaining()) {
-            int needed = out.position() + frame.remaining();
-            out = ByteBuffer.allocateDirect(Math.max(needed, 2 * out.capacity()))
-                    .put(out.flip());
-        }
-        out.put(frame);
     }
 
     @Override
@@ -313,7 +297,7 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
             if (!full) {
                 write();
             }
-            if (out.position() > FrameLink.MOST_UNREAD_AT_CLIENT) {
+            if (out.size() > FrameLink.MOST_UNREAD_AT_CLIENT) {
                 complain("the other side does not read");
             }
         } catch (IOException e) {
@@ -322,19 +306,10 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
     }
 
     private void write() throws IOException {
-        if (out.position() == 0) {
+        if (out.size() == 0) {
             return;
         }
-        out.flip();
-        try {
-            channel.write(out);
-        } finally {
-            out.compact();
-        }
-        boolean left = out.position() > 0;
-        if (!left && out.capacity() > OUT_KEPT) {
-            out = ByteBuffer.allocateDirect(OUT_BYTES);
-        }
+        boolean left = !out.write(channel);
         if (left != full) {
             full = left;
             interest(left ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ);

@@ -21,16 +21,21 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs the cells of one client, and its sockets, on the threads of its users: who asks runs the turn and writes, who
- * waits reads. So an answer that nobody else has to do with costs no switch of threads.
+ * waits reads. So while requests follow each other closely, an answer reaches the thread that asked without a switch
+ * of threads in the client.
  *
  * <p><em>Turns.</em> Tasks run one at a time. Whoever gives one runs all that are queued, unless somebody does already;
- * then that thread runs it. Nobody waits for this exclusion. A task for which a thread has too little stack left runs
- * again on another one.
+ * then that thread runs it, and so does a reader that is about to look for more: what several threads ask for while one
+ * of them is busy leaves in one turn and one write. Nobody waits for this exclusion. A task for which a thread has too
+ * little stack left runs again on another one.
  *
  * <p><em>Reading.</em> One thread at a time has the {@link ReaderRole}: it selects, until its own outcome is there, and
  * has what came read by a task. Other threads that wait follow, parked. While no thread of a user waits, one of this
  * object's own reads: what members send unasked is heard by it, at most a millisecond or so late. It takes the role
- * only when nobody has had it for that long, so that it costs nothing while users read. Virtual threads never read.
+ * when no user has had it for that long, and keeps it until it has read something after a user came to wait: who asks
+ * after a pause of some 2 ms gets its answer from it, by a second switch. While users read it looks each millisecond
+ * whether they still do. Virtual threads never read. A thread that waits alone looks for a moment before it lets its
+ * core sleep ({@link ShortLook}), and so do the threads of members.
  *
  * <p><em>Time.</em> An alarm is no task of a timer: the thread that selects selects no longer than until the next one.
  * What is set meanwhile for an earlier time ends the select; while requests come it is a short one anyhow, since
@@ -51,6 +56,8 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
 
     private final String name;
     private final TimeSource clock;
+    private final long graceNanos;
+    private final long shortNanos;
     private final long origin = System.nanoTime();
     private final ReaderRole role = new ReaderRole();
     private final SerialTasks tasks = new SerialTasks();
@@ -69,8 +76,15 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
      * @param clock what tells the time to the cells' users, and has their timers
      */
     public ClientLoop(String name, TimeSource clock) {
+        this(name, clock, GRACE_NANOS, SHORT_NANOS);
+    }
+
+    /** As above, with other times after which somebody looks who needs not. */
+    ClientLoop(String name, TimeSource clock, long graceNanos, long shortNanos) {
         this.name = name;
         this.clock = clock;
+        this.graceNanos = graceNanos;
+        this.shortNanos = shortNanos;
     }
 
     /**
@@ -108,7 +122,9 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         Thread me = Thread.currentThread();
         if (!tasks.runsOn(me)) {
             lastAsked = now();
-            drain(me);
+            if (!role.looksForTasks()) {
+                drain(me);
+            }
         }
     }
 
@@ -128,7 +144,7 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         }
     }
 
-    /** Has the thread of this object look for tasks. */
+    /** Has the thread of this object look for tasks: it is parked, or selects, and each has a way of its own to end. */
     private void help() {
         LockSupport.unpark(own);
         reader().wakeUp();
@@ -285,6 +301,9 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         } finally {
             waiting.over = true; // which needs no stack: should the next line have none, others see it
             role.leave(waiting);
+            if (tasks.left() && role.free()) {
+                drain(waiting.thread); // what was left to a reader
+            }
         }
     }
 
@@ -294,7 +313,8 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
             drain(waiting.thread); // of a thread that could not go on
         }
         boolean active = now - lastAsked < ACTIVE_NANOS;
-        reader().read(waiting, active ? Math.min(until, now + SHORT_NANOS) : until);
+        boolean one = waiting.thread != own && role.noFollowers();
+        reader().read(waiting, active ? Math.min(until, now + shortNanos) : until, one);
     }
 
     // Reading while nobody waits
@@ -337,7 +357,7 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
             return -1;
         }
         long seen = role.takes();
-        LockSupport.parkNanos(this, GRACE_NANOS);
+        LockSupport.parkNanos(this, graceNanos);
         Thread.interrupted();
         drain(idle.thread);
         return seen;

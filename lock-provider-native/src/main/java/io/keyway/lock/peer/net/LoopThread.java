@@ -3,10 +3,13 @@ package io.keyway.lock.peer.net;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SelectStrategy;
 import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.IntSupplier;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -28,16 +31,40 @@ public final class LoopThread implements AutoCloseable {
         this.threads = task -> started(named.newThread(task));
     }
 
+    /** Looks at the sockets for a moment before it waits for them, while that pays. */
+    private static final class Looking implements SelectStrategy {
+        private final ShortLook look = new ShortLook();
+
+        @Override
+        public int calculateStrategy(IntSupplier now, boolean hasTasks) throws Exception {
+            if (hasTasks) {
+                return now.get();
+            }
+            if (!look.pays()) {
+                return SELECT;
+            }
+            long begun = System.nanoTime();
+            int ready;
+            do {
+                ready = now.get();
+            } while (ready == 0 && System.nanoTime() - begun < ShortLook.NANOS);
+            look.ended(ready > 0);
+            return ready > 0 ? ready : SELECT;
+        }
+    }
+
     /** A loop without a group: a group that ends leaves a thread of Netty's own behind for a second. */
     private static final class Bare {
         static EventLoop loop(ThreadFactory threads) {
-            return new SingleThreadIoEventLoop(null, threads, NioIoHandler.newFactory());
+            return new SingleThreadIoEventLoop(
+                    null, threads, NioIoHandler.newFactory(SelectorProvider.provider(), Looking::new));
         }
     }
 
     @SuppressWarnings("deprecation") // Netty 4.1, which many applications have, offers nothing else
     private static EventLoop loopOfAGroup(ThreadFactory threads) {
-        EventLoopGroup group = new NioEventLoopGroup(1, threads); // its own type answers next() differently in 4.2
+        // its own type answers next() differently in 4.2
+        EventLoopGroup group = new NioEventLoopGroup(1, threads, SelectorProvider.provider(), Looking::new);
         return group.next();
     }
 

@@ -121,7 +121,7 @@ final class ReaderRole {
     }
 
     private volatile @Nullable Waiting reader;
-    private @Nullable Waiting first;
+    private volatile @Nullable Waiting first;
     private @Nullable Waiting last;
     /** How often it was taken by a thread that waits for an outcome. */
     private long takes;
@@ -196,6 +196,26 @@ final class ReaderRole {
         reader = waiting;
         waiting.reads = true;
         takes++;
+    }
+
+    /**
+     * Whether a thread that waits has the role, and runs: it looks for tasks before it selects, and after it has left
+     * the role to nobody. So a task that was given before this was asked is seen. One that has still to wake up may
+     * take its time, and is not relied on.
+     */
+    boolean looksForTasks() {
+        Waiting holder = reader;
+        return holder != null && holder.outcome != null && holder.at == Waiting.RUNNING && !holder.over;
+    }
+
+    /** Nobody has the role. */
+    boolean free() {
+        return reader == null;
+    }
+
+    /** Nobody who could read waits behind the reader. */
+    boolean noFollowers() {
+        return first == null;
     }
 
     /** How often threads that wait have had it. */

@@ -46,6 +46,11 @@ final class SerialTasks {
         return urgent == null && queue.isEmpty();
     }
 
+    /** Something is queued, and nobody is at it. */
+    boolean left() {
+        return !isEmpty() && runner == null;
+    }
+
     /** Whether that thread, the current one, is in a task. */
     boolean runsOn(Thread me) {
         return runner == me;

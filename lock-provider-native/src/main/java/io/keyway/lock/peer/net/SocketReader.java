@@ -44,6 +44,7 @@ final class SocketReader {
     private final Selector selector;
     private final SerialTasks tasks;
     private final AlarmQueue alarms;
+    private final ShortLook look = new ShortLook();
     private final ByteBuffer bytes = ByteBuffer.allocateDirect(BYTES);
     private final List<SelectionKey> ready = new ArrayList<>();
     private final Consumer<SelectionKey> collect = ready::add;
@@ -94,11 +95,38 @@ final class SocketReader {
      * One select, and what came by it.
      *
      * @param latest when the select ends without anything, on the clock of the alarms
+     * @param one whether this is the only thread that waits, so that its core has nothing else to do for them
      */
-    void read(Waiting reader, long latest) {
+    void read(Waiting reader, long latest, boolean one) {
         if (pumping) {
             park(reader.thread); // of a thread that failed between finding and reading
         }
+        if (!one || !look.pays() || !look(reader)) {
+            await(reader, latest);
+        }
+        if (!ready.isEmpty() || alarms.next() <= loop.now()) {
+            haveItRead(reader.thread);
+        }
+    }
+
+    /** Does not count as selecting, since it looks for news itself; false if there was nothing. */
+    private boolean look(Waiting reader) {
+        long begun = loop.now();
+        do {
+            select(0);
+            if (!ready.isEmpty()) {
+                look.ended(true);
+                return true;
+            }
+            if (reader.done() || tasks.left() || loop.ended()) {
+                return true;
+            }
+        } while (loop.now() - begun < ShortLook.NANOS);
+        look.ended(false);
+        return false;
+    }
+
+    private void await(Waiting reader, long latest) {
         long end = latest;
         until = end;
         reader.at = Waiting.SELECTING;
@@ -109,15 +137,12 @@ final class SocketReader {
                 end = alarm;
                 until = end;
             }
-            if (!reader.done() && !loop.ended()) {
+            if (!reader.done() && !loop.ended() && !tasks.left()) {
                 select(end);
             }
         } finally {
             reader.at = Waiting.RUNNING;
             until = NOT_SELECTING;
-        }
-        if (!ready.isEmpty() || alarms.next() <= loop.now()) {
-            haveItRead(reader.thread);
         }
     }
 

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Says in words why TLS failed: the JDK's exceptions name classes and alerts, not what to do. */
 final class TlsTrouble {
+    /** Causes of causes that are looked at: a chain may be a ring. */
+    private static final int DEPTH = 20;
+
     private TlsTrouble() {}
 
     /**
@@ -52,6 +55,10 @@ final class TlsTrouble {
         if (find(cause, SslHandshakeTimeoutException.class) != null
                 || find(cause, ConnectTimeoutException.class) != null) {
             return "the TLS handshake was not over in time";
+        }
+        RuntimeException own = thrown(cause);
+        if (own != null) {
+            return "a trust or key manager of this end failed (" + own + "): mend it, or give another SSLContext";
         }
         String alert = alert(cause);
         if (!alert.isEmpty()) {
@@ -102,7 +109,7 @@ final class TlsTrouble {
                     ? "TLS: " + tls.getMessage()
                     : certificateAlert(alert) ? atClient(cause, "", "") : "TLS: " + alert;
         }
-        return String.valueOf(cause.getMessage());
+        return cause instanceof RuntimeException ? cause.toString() : String.valueOf(cause.getMessage());
     }
 
     /** True if the other side just went away. */
@@ -129,9 +136,24 @@ final class TlsTrouble {
         return text.substring(at + before.length());
     }
 
+    /** What TLS threw, or whom it had asked, that is no word of TLS itself; null if nothing. */
+    private static @Nullable RuntimeException thrown(Throwable cause) {
+        RuntimeException found = null;
+        Throwable each = cause;
+        for (int depth = 0; each != null && depth < DEPTH; depth++) {
+            if (each instanceof RuntimeException thrown) {
+                found = thrown;
+            } else if (each instanceof SSLException) {
+                found = null; // what is above it, Netty has put there
+            }
+            each = each.getCause();
+        }
+        return found;
+    }
+
     private static <T extends Throwable> @Nullable T find(Throwable cause, Class<T> type) {
         Throwable each = cause;
-        for (int depth = 0; each != null && depth < 20; depth++) {
+        for (int depth = 0; each != null && depth < DEPTH; depth++) {
             if (type.isInstance(each)) {
                 return type.cast(each);
             }

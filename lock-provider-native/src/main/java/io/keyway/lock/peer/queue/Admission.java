@@ -2,21 +2,25 @@
 package io.keyway.lock.peer.queue;
 
 import io.keyway.lock.LockMode;
-import java.util.Collection;
 import java.util.EnumSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which grants of one name may stand at the same time: an exclusive one stands alone, shared ones stand beside each
- * other, and permits beside permits as long as all of them together are no more than there are. Pure.
+ * other, and permits beside permits as long as all of them together are no more than there are by the word of whoever
+ * asks. Pure.
  *
- * <p>Asked about the head of a queue alone, and again after each grant, it is fair: nobody overtakes, so that neither a
- * writer nor a request for many permits starves; readers that stand one behind another are granted together; and
- * whoever wants nothing that is left does not hold up more than those behind it.
+ * <p>Asked about the head of a queue, and again after each grant, it is fair: nobody overtakes, so that neither a
+ * writer nor a request for many permits starves, and readers that stand one behind another are granted together. The
+ * one exception is {@link WaitQueue#above}.
  */
 public final class Admission {
-    /** One holder at a time. */
-    public static final Admission EXCLUSIVE = of(LockMode.EXCLUSIVE);
+    /** One holder at a time, or many readers. */
+    public static final Admission LOCKS = of(LockMode.EXCLUSIVE, LockMode.SHARED);
+
+    /** Permits. */
+    public static final Admission SEMAPHORES = of(LockMode.PERMITS);
 
     /** What a grant takes of its lock, or a request would take. */
     public interface Claim {
@@ -24,6 +28,52 @@ public final class Admission {
 
         /** How many permits; of no meaning in other modes. */
         int permits();
+    }
+
+    /** What grants take together. */
+    static class Claims {
+        private int exclusive;
+        private int shared;
+        private int permitGrants;
+        private long permits;
+
+        final void count(Claim claim, int times) {
+            switch (claim.mode()) {
+                case EXCLUSIVE -> exclusive += times;
+                case SHARED -> shared += times;
+                case PERMITS -> {
+                    permitGrants += times;
+                    permits += (long) times * claim.permits();
+                }
+            }
+        }
+
+        /** These but for those, which are some of them. */
+        final Claims without(@Nullable Claims some) {
+            if (some == null) {
+                return this;
+            }
+            Claims rest = copy();
+            rest.exclusive -= some.exclusive;
+            rest.shared -= some.shared;
+            rest.permitGrants -= some.permitGrants;
+            rest.permits -= some.permits;
+            return rest;
+        }
+
+        final Claims copy() {
+            Claims copy = new Claims();
+            copy.exclusive = exclusive;
+            copy.shared = shared;
+            copy.permitGrants = permitGrants;
+            copy.permits = permits;
+            return copy;
+        }
+
+        /** How many permits they are. */
+        final long permits() {
+            return permits;
+        }
     }
 
     private final Set<LockMode> modes;
@@ -47,17 +97,24 @@ public final class Admission {
      *
      * @param capacity how many permits there are, as the request says; of no meaning in other modes
      */
-    public boolean admits(Collection<? extends Claim> granted, Claim asked, int capacity) {
-        if (!serves(asked.mode()) || asked.mode() == LockMode.EXCLUSIVE) {
-            return serves(asked.mode()) && granted.isEmpty();
+    boolean admits(Claims granted, Claim asked, int capacity) {
+        return admits(granted, asked.mode(), asked.permits(), capacity);
+    }
+
+    /** As {@link #admits(Claims, Claim, int)}. */
+    boolean admits(Claims granted, LockMode mode, int permits, int capacity) {
+        if (!serves(mode)) {
+            return false;
         }
-        long permits = asked.permits();
-        for (Claim claim : granted) {
-            if (claim.mode() != asked.mode()) {
-                return false;
-            }
-            permits += claim.permits();
-        }
-        return asked.mode() == LockMode.SHARED || permits <= capacity;
+        return switch (mode) {
+            case EXCLUSIVE -> granted.exclusive + granted.shared + granted.permitGrants == 0;
+            case SHARED -> granted.exclusive + granted.permitGrants == 0;
+            case PERMITS -> granted.exclusive + granted.shared == 0 && granted.permits + permits <= capacity;
+        };
+    }
+
+    /** Whether a request of one mode could be granted sooner if a grant of the other one ended. */
+    static boolean standsInTheWay(LockMode granted, LockMode asked) {
+        return granted != LockMode.SHARED || asked != LockMode.SHARED;
     }
 }

@@ -43,6 +43,7 @@ public final class GrantTable {
             LockCodec.mode(grant.mode(), out);
             out.number(grant.permits()).number(grant.ttl()).number(grant.left()).number(grant.keep());
             LockCodec.owner(grant.owner(), out);
+            out.number(grant.before()).number(grant.ceiling());
         }
     }
 
@@ -59,7 +60,7 @@ public final class GrantTable {
     public static Optional<List<Entry>> of(Cell cell, int algorithm, long now) {
         List<Entry> table = new ArrayList<>();
         for (Key key : cell.keys()) {
-            if (key.algorithm() != algorithm || !LockKeys.isLock(key)) {
+            if (key.algorithm() != algorithm || !LockKeys.isNamed(key)) {
                 continue;
             }
             Machine machine = cell.machine(key);
@@ -95,6 +96,8 @@ public final class GrantTable {
                         LockCodec.ttl(in),
                         in.number(),
                         in.number(),
-                        LockCodec.owner(in)));
+                        LockCodec.owner(in),
+                        in.number(),
+                        LockCodec.integer(in)));
     }
 }

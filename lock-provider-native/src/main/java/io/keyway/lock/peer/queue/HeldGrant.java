@@ -15,11 +15,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** A grant as its manager knows it. When it ends is the session's business. */
 final class HeldGrant implements Admission.Claim {
     /** The session of a grant that was taken over from before a clean end and that nobody has re-asserted. */
     static final Peer NOBODY = new Peer(0);
+
+    /** Of what binds nobody else. */
+    static final int NO_CEILING = Integer.MAX_VALUE;
 
     /** An administrator who waits for the end of a grant. */
     record Breaker(Peer peer, long request, long asked) {}
@@ -35,11 +39,15 @@ final class HeldGrant implements Admission.Claim {
     final long since;
     /** How long after {@link #since} others are kept out at the least, in nanoseconds; 0 for no such time. */
     final long atLeast;
+    /** How many permits there are by the word of whoever was granted these; {@link #NO_CEILING} for a lock. */
+    int ceiling = NO_CEILING;
+    /** The holder has said that it is in use and knows that it is wanted: it will not be cached. */
+    boolean settled;
     /** The grant is over, and keeps others out for the rest of that time. Its session is {@link #NOBODY}. */
     boolean kept;
     /** The end of an imported grant; of no meaning for others. */
     long until;
-    /** The holder knows that others wait. */
+    /** The holder knows that others wait. Changed by {@link Grants} once it is one of them. */
     boolean wanted;
     /** A recall goes out when the holder is next heard. */
     boolean recallLater;
@@ -47,6 +55,9 @@ final class HeldGrant implements Admission.Claim {
     long recalls;
 
     long denials;
+    /** The grant as it was before its mode was changed, which its holder may not know yet; null if it never was. */
+    @Nullable
+    HeldGrant before;
     /** Who waits for its end; empty unless it is being broken. */
     private List<Breaker> breakers = List.of();
 
@@ -85,7 +96,73 @@ final class HeldGrant implements Admission.Claim {
 
     /** Whether it may lie idle in a cache: who asks gets an answer. */
     boolean recallable() {
-        return mode == LockMode.EXCLUSIVE && hi > token && !kept;
+        return hi > token && !kept;
+    }
+
+    /** Whether its holder could keep it cached, and does not know that others wait. */
+    boolean isQuiet() {
+        return recallable() && !wanted;
+    }
+
+    /**
+     * Whether its client may still take it from its cache, for a user who sees no more permits than its ceiling: no
+     * more may be out meanwhile.
+     */
+    boolean binds() {
+        return ceiling != NO_CEILING && recallable() && !settled;
+    }
+
+    /** Whether this was a reader's before its mode was changed. */
+    boolean isUpgraded() {
+        return before != null && before.mode == LockMode.SHARED && mode == LockMode.EXCLUSIVE;
+    }
+
+    /**
+     * The same grant in another mode.
+     *
+     * @param request which changed it
+     * @param from its first token
+     * @param to its last one
+     */
+    HeldGrant converted(LockMessage.Acquire request, long from, long to, long now) {
+        long least = request.atLeast() == 0 ? atLeast : Math.max(atLeast, now - since + request.atLeast());
+        HeldGrant next = new HeldGrant(
+                peer,
+                request.request(),
+                from,
+                to,
+                request.mode(),
+                permits,
+                request.ttl(),
+                request.owner(),
+                since,
+                least);
+        next.breakers = breakers;
+        next.before = copy();
+        next.before.before = null;
+        return next;
+    }
+
+    /**
+     * The reader's grant that this one was before its mode was changed, or that its client claims when it has asked to
+     * be a reader.
+     */
+    HeldGrant former(long from, long to) {
+        HeldGrant former = new HeldGrant(peer, request, from, to, LockMode.SHARED, permits, ttl, owner, since, atLeast);
+        former.until = until;
+        return former;
+    }
+
+    /** The grant as it was before its mode was changed. */
+    HeldGrant reverted() {
+        if (before == null) {
+            throw new IllegalStateException("the mode was never changed");
+        }
+        HeldGrant old = before.copy();
+        old.wanted = true;
+        old.recallLater = false;
+        old.breakers = breakers;
+        return old;
     }
 
     boolean imported() {
@@ -150,11 +227,15 @@ final class HeldGrant implements Admission.Claim {
     LockCall.Import export(long now) {
         long left = kept ? 0 : imported() ? Math.max(0, until - now) : ttl;
         long keep = keepsAt(now) ? keptUntil() - now : 0;
-        return new LockCall.Import(token, hi, mode, permits, ttl, left, keep, owner);
+        long former = before == null ? 0 : before.token;
+        int bound = binds() ? ceiling : NO_CEILING;
+        return new LockCall.Import(token, hi, mode, permits, ttl, left, keep, owner, former, bound);
     }
 
     HeldGrant copy() {
         HeldGrant copy = new HeldGrant(peer, request, token, hi, mode, permits, ttl, owner, since, atLeast);
+        copy.ceiling = ceiling;
+        copy.settled = settled;
         copy.kept = kept;
         copy.until = until;
         copy.wanted = wanted;
@@ -162,12 +243,18 @@ final class HeldGrant implements Admission.Claim {
         copy.recalls = recalls;
         copy.denials = denials;
         copy.breakers = breakers;
+        copy.before = before;
         return copy;
     }
 
     void encode(StateEncoder out) {
         out.put(peer).put(request).put(token).put(hi).value(mode).put(permits).put(ttl);
         out.value(owner).time(since).put(atLeast).put(kept).time(imported() ? until : Long.MAX_VALUE);
+        out.put(ceiling).put(settled);
         out.put(wanted).put(recallLater).put(recalls - denials).value(breakers);
+        out.put(before != null);
+        if (before != null) {
+            before.encode(out);
+        }
     }
 }

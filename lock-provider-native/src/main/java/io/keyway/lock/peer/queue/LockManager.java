@@ -18,9 +18,11 @@ import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.peer.service.SharedGoal;
 import io.keyway.lock.peer.service.Tokens;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,9 +42,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Messages</b> of clients. ACQUIRE asks for the lock: GRANTED at once if it is free, else it is queued, or
  * refused with NOT_GRANTED; PLACE says once where it stands in the queue. WITHDRAW takes it out, or ends its grant.
- * RELEASE ends a grant. RECALL asks the holder of an exclusive grant, which it may have cached, to give it back:
- * ACCEPTED ends the grant; DENIED, for who does not wait, says that it is in use. REASSERT claims a grant after a
- * restart; REASSERTED confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
+ * RELEASE ends a grant. RECALL asks the holder of a grant, which it may have cached, to give it back: ACCEPTED ends the
+ * grant; DENIED, for who does not wait, says that it is in use. ACQUIRE that names a grant changes its mode: a
+ * downgrade at once, an upgrade when no other grant stands, before all who wait; the grant has a new token then, and a
+ * message that names the old one was sent before its client knew. REASSERT claims a grant after a restart; REASSERTED
+ * confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
  * answered QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the
  * ANSWER. The sessions say when a grant expires, when a session is over, when it is heard again, and when the
  * quarantine is over.
@@ -50,10 +54,12 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the
  * sessions (expiry, end of session), and by nothing else; each message that ends one names its token. Tokens rise over
  * all grants of the name, whether they reached somebody or not. Grants that stand together are
- * {@link Admission#admits admitted} together. Nobody who is heard is overtaken: who comes later is granted later. While
- * anybody waits, and for a while after clients have taken the lock from each other, a holder that could cache it knows
- * that it is wanted. A request that does not wait is in the queue only while a recall of its own, or the quarantine, is
- * unanswered.
+ * admitted together by {@link Admission}. Nobody who is heard is overtaken, but for whoever is refused by its own view
+ * of the permits: who comes later is granted later. While anybody waits, and for a while after clients have taken the
+ * lock from each other, a holder in its way that could cache it knows that it is wanted. While an upgrade waits nobody
+ * is granted; it ends with its read grant at the latest. As long as a client may take permits from its cache for a user
+ * who sees few, no more are out than that. A request that does not wait is in the queue only while a recall of its own,
+ * one before it that does not wait either, or the quarantine is unanswered.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;
@@ -68,12 +74,18 @@ public class LockManager implements Machine {
      */
     private static final long CALM = 100_000_000;
 
+    /** No more holders are named to one who waits or is refused. */
+    private static final int SHOWN = 16;
+
     private final Key key;
     private final LockSettings settings;
     private final Admission admission;
-    final List<HeldGrant> grants = new ArrayList<>(1);
+    final Grants grants = new Grants();
     private @Nullable WaitQueue queue;
     private @Nullable StatusQueries questions;
+
+    /** How many permits one resource has, as the last request said that was granted. */
+    private int perResource;
 
     /** The highest token that is used up. */
     private long last;
@@ -109,9 +121,9 @@ public class LockManager implements Machine {
             reassert(from, claim, turn);
         } else if (message instanceof LockMessage.Show show) {
             questions = questions == null ? new StatusQueries(key, STATUS) : questions;
-            questions.begin(from, show, grants, waiters(), turn);
+            questions.begin(from, show, shown(), turn);
         } else if (message instanceof LockMessage.Use use && questions != null) {
-            questions.answered(from, use, grants, waiters(), turn);
+            questions.answered(from, use, shown(), turn);
         } else if (message instanceof LockMessage.Break request) {
             breakGrant(from, request, turn);
         }
@@ -149,34 +161,50 @@ public class LockManager implements Machine {
         } else if (slot == KEPT) {
             endKept(turn);
         } else if (questions != null) {
-            questions.due(grants, waiters(), turn);
+            questions.due(shown(), turn);
         }
         settle();
     }
 
     // Requests
 
-    private void acquire(Peer from, LockMessage.Acquire request, Turn turn) {
+    void acquire(Peer from, LockMessage.Acquire request, Turn turn) {
         RefusalCause never = !admission.serves(request.mode())
                 ? RefusalCause.UNSUPPORTED
                 : Math.max(request.ttl(), request.atLeast()) > turn.member().maxTtl() ? RefusalCause.TOO_LONG : null;
         if (never != null) {
-            turn.send(from, new LockMessage.NotGranted(key, request.request(), never, List.of()));
+            refuse(from, request, never, turn);
             return;
         }
-        if (isFree(turn) && isHeard(from, request, turn)) {
+        if (isFree(turn) && mayHaveAll(request) && isHeard(from, request, turn)) {
             grant(from, request, turn);
             return;
         }
+        if ((queue != null && queue.find(from, request.request()) != null)
+                || grants.of(from, request.request()) != null) {
+            return;
+        }
+        if (request.converts() != 0) {
+            convert(from, request, turn);
+        } else if (queue == null
+                && mayGrant(turn)
+                && admission.admits(grants.claims(), request.mode(), request.permits(), request.capacity())
+                && isUnderTheCeiling(request)
+                && isHeard(from, request, turn)) {
+            turn.goal(SharedGoal.JOINED);
+            grant(from, request, turn);
+        } else {
+            enqueue(from, request, turn);
+        }
+    }
+
+    void enqueue(Peer from, LockMessage.Acquire request, Turn turn) {
         WaitQueue waits = queue == null ? new WaitQueue() : queue;
-        queue = waits;
-        if (waits.find(from, request.request()) != null || granted(from, request.request()) != null) {
-            return;
-        }
         if (waits.size() >= settings.maxWaiters()) {
-            turn.send(from, new LockMessage.NotGranted(key, request.request(), RefusalCause.CROWDED, List.of()));
+            refuse(from, request, RefusalCause.CROWDED, turn);
             return;
         }
+        queue = waits;
         WaitQueue.Wait wait = waits.add(from, request, turn.now());
         turn.member().await(from, key, request.ttl());
         if (turn.member().quarantined()) {
@@ -188,9 +216,19 @@ public class LockManager implements Machine {
         }
     }
 
-    /** Whether nobody holds, waits or is kept out: whoever is served by this lock may have it. */
+    /** Whether it is granted if nobody else holds: who sees no resource has no permits either. */
+    private static boolean mayHaveAll(LockMessage.Acquire request) {
+        return request.converts() == 0
+                && (request.mode() != LockMode.PERMITS || request.permits() <= request.capacity());
+    }
+
+    /** Whether nobody holds, waits or is kept out. */
     private boolean isFree(Turn turn) {
-        return grants.isEmpty() && queue == null && !closed() && !turn.member().quarantined();
+        return grants.isEmpty() && queue == null && mayGrant(turn);
+    }
+
+    private boolean mayGrant(Turn turn) {
+        return !closed() && !turn.member().quarantined();
     }
 
     /** A grant to a client that was not heard lately would be dead on arrival. */
@@ -203,27 +241,25 @@ public class LockManager implements Machine {
         if (waits.size() > 1) {
             turn.goal(LockGoal.TWO_WAITERS);
         }
-        boolean recalled = false;
-        for (HeldGrant grant : grants) {
-            if (!grant.recallable()) {
-                continue;
+        if (wait.request.noWait()) {
+            ask(wait, turn);
+            armPatience(waits, turn);
+            return;
+        }
+        if (grants.areQuiet() && !admission.admits(grants.claims(), wait, wait.request.capacity())) {
+            int recalled = 0;
+            for (HeldGrant grant : grants) {
+                if (grant.isQuiet() && Admission.standsInTheWay(grant.mode, wait.mode())) {
+                    grants.setWanted(grant, true);
+                    recall(grant, false, turn);
+                    recalled++;
+                }
             }
-            recalled = true;
-            if (wait.request.noWait()) {
-                grant.recalls++;
-                recall(grant, true, turn);
-                wait.asked = grant.recalls;
-            } else if (!grant.wanted) {
-                grant.wanted = true;
-                recall(grant, false, turn);
+            if (recalled > 1) {
+                turn.goal(SharedGoal.SEVERAL_RECALLED);
             }
         }
-        if (wait.request.noWait()) {
-            if (!grants.isEmpty() && !recalled) {
-                refuse(wait, RefusalCause.HELD, turn);
-            }
-            armPatience(waits, turn);
-        } else if (wait.request.wantPlace()) {
+        if (wait.request.wantPlace()) {
             tellPlace(wait, waits.ahead(wait), turn);
         }
     }
@@ -237,9 +273,19 @@ public class LockManager implements Machine {
             }
             return;
         }
-        HeldGrant grant = granted(from, request);
+        HeldGrant grant = grants.of(from, request);
         if (grant != null) {
             turn.goal(LockGoal.WITHDRAWN_AFTER_GRANT);
+            unused(grant, turn);
+        }
+    }
+
+    /** That grant reached nobody. */
+    void unused(HeldGrant grant, Turn turn) {
+        if (grant.isUpgraded()) {
+            takeBack(grant, turn);
+            serve(turn);
+        } else {
             finish(grant, grant.token - 1, turn);
         }
     }
@@ -253,13 +299,18 @@ public class LockManager implements Machine {
 
     private void refuse(WaitQueue.Wait wait, RefusalCause cause, Turn turn) {
         leave(wait, turn);
-        turn.send(wait.peer, new LockMessage.NotGranted(key, wait.request.request(), cause, holders(turn)));
+        refuse(wait.peer, wait.request, cause, turn);
     }
 
+    private void refuse(Peer peer, LockMessage.Acquire request, RefusalCause cause, Turn turn) {
+        turn.send(peer, new LockMessage.NotGranted(key, request.request(), cause, holders(turn)));
+    }
+
+    /** Some of them, if they are very many. */
     private List<Participant> holders(Turn turn) {
-        List<Participant> holders = new ArrayList<>(grants.size());
-        for (HeldGrant grant : grants) {
-            holders.add(grant.participant(turn.now()));
+        List<Participant> holders = new ArrayList<>(Math.min(SHOWN, grants.size()));
+        for (int i = 0; i < grants.size() && i < SHOWN; i++) {
+            holders.add(grants.get(i).participant(turn.now()));
         }
         return List.copyOf(holders);
     }
@@ -274,6 +325,7 @@ public class LockManager implements Machine {
             }
         }
         armPatience(queue, turn);
+        serve(turn);
     }
 
     private static void armPatience(WaitQueue waits, Turn turn) {
@@ -292,21 +344,42 @@ public class LockManager implements Machine {
 
     /**
      * Grants to whoever is first, and to those behind it who may hold together with it, unless nothing may be granted
-     * now.
+     * now. Then whoever does not wait and cannot have it is told so, which may make way for others.
      */
     private void serve(Turn turn) {
-        boolean served = false;
-        while (queue != null && !closed() && !turn.member().quarantined() && !heldAlone()) {
-            WaitQueue.Wait first = firstHeard(queue, turn);
-            if (first == null || !admission.admits(grants, first, first.request.limit())) {
-                break;
+        do {
+            serveThoseWhoMay(turn);
+        } while (refuseTheHopeless(turn));
+    }
+
+    private void serveThoseWhoMay(Turn turn) {
+        int refused = 0;
+        while (queue != null && mayGrant(turn) && !heldAlone()) {
+            WaitQueue.Wait next = queue.conversion();
+            if (next != null && !mayConvert(next, turn)) {
+                return; // nobody is granted before it
             }
-            leave(first, turn);
-            grant(first.peer, first.request, turn);
-            served = true;
-        }
-        if (served) {
-            refuseNoWaits(false, turn);
+            next = next != null ? next : firstHeard(queue, refused, turn);
+            if (next == null) {
+                return;
+            }
+            if (next.converts()) {
+                leave(next, turn);
+                turn.goal(SharedGoal.UPGRADED_AFTER_WAITING);
+                convert(Objects.requireNonNull(current(next.peer, next.request.converts())), next.request, turn);
+            } else if (admission.admits(grants.claims(), next, next.request.capacity())) {
+                if (!isUnderTheCeiling(next.request)) {
+                    askTheNarrow(next.request, turn);
+                    return;
+                }
+                if (refused > 0) {
+                    turn.goal(SharedGoal.PASSED_BY_A_LARGER_VIEW);
+                }
+                leave(next, turn);
+                grant(next.peer, next.request, turn);
+            } else {
+                refused = next.capacity();
+            }
         }
     }
 
@@ -316,44 +389,69 @@ public class LockManager implements Machine {
     }
 
     /** Waiters that were not heard lately are passed over, and keep their place. */
-    private WaitQueue.@Nullable Wait firstHeard(WaitQueue waits, Turn turn) {
-        for (WaitQueue.Wait wait : waits.all()) {
-            if (isHeard(wait.peer, wait.request, turn)) {
-                return wait;
-            }
-            turn.goal(LockGoal.WAITER_PASSED_OVER);
-            if (!wait.listening) {
-                wait.listening = true;
-                turn.member().listen(wait.peer, key);
+    private WaitQueue.@Nullable Wait firstHeard(WaitQueue waits, int refused, Turn turn) {
+        WaitQueue.Wait first = null;
+        for (Iterable<WaitQueue.Wait> equal : waits.above(refused)) {
+            for (WaitQueue.Wait wait : equal) {
+                if (isHeard(wait.peer, wait.request, turn)) {
+                    first = first == null || wait.compareTo(first) < 0 ? wait : first;
+                    break;
+                }
+                passOver(wait, turn);
             }
         }
-        return null;
+        return first;
     }
 
-    private void grant(Peer to, LockMessage.Acquire request, Turn turn) {
-        contendedAt = isContended(turn) ? contendedAt : Turn.NEVER;
-        boolean wanted = othersWait() || contendedAt != Turn.NEVER;
-        boolean cacheable = request.cache() && request.atLeast() == 0 && request.mode() == LockMode.EXCLUSIVE;
-        long range = cacheable && !wanted ? Tokens.RANGE : 1;
+    private void passOver(WaitQueue.Wait wait, Turn turn) {
+        turn.goal(LockGoal.WAITER_PASSED_OVER);
+        if (!wait.listening) {
+            wait.listening = true;
+            turn.member().listen(wait.peer, key);
+        }
+    }
+
+    void grant(Peer to, LockMessage.Acquire request, Turn turn) {
+        boolean wanted = isWanted(turn);
+        long range = wanted || request.atLeast() > 0 ? 1 : range(request, turn);
         long token = nextToken(range, turn);
-        long hi = token + range - 1;
         HeldGrant grant = new HeldGrant(
                 to,
                 request.request(),
                 token,
-                hi,
+                token + range - 1,
                 request.mode(),
                 request.permits(),
                 request.ttl(),
                 request.owner(),
                 turn.now(),
                 request.atLeast());
+        grant.wanted = wanted;
+        grant.ceiling = request.mode() == LockMode.PERMITS ? request.capacity() : HeldGrant.NO_CEILING;
         grants.add(grant);
         turn.member().grant(to, key, token, request.ttl());
+        tell(grant, turn);
+        perResource = request.mode() == LockMode.PERMITS ? request.perResource() : 0;
+    }
+
+    private boolean isWanted(Turn turn) {
+        contendedAt = isContended(turn) ? contendedAt : Turn.NEVER;
+        return othersWait() || contendedAt != Turn.NEVER;
+    }
+
+    /** Of one that nobody else wants. */
+    private long range(LockMessage.Acquire request, Turn turn) {
+        if (!request.cache()) {
+            return 1;
+        }
+        return request.mode() == LockMode.EXCLUSIVE ? Tokens.RANGE : Tokens.range(highest(turn.member()));
+    }
+
+    private void tell(HeldGrant grant, Turn turn) {
         promise(grant, turn);
-        refuseNoWaits(true, turn);
-        grant.wanted = wanted;
-        turn.send(to, new LockMessage.Granted(key, request.request(), token, hi, grant.wanted));
+        refuseTheHopeless(turn);
+        int out = (int) Math.min(Integer.MAX_VALUE, grants.claims().permits());
+        turn.send(grant.peer, new LockMessage.Granted(key, grant.request, grant.token, grant.hi, grant.wanted, out));
     }
 
     /** A start of this member must not forget what it keeps. */
@@ -376,53 +474,123 @@ public class LockManager implements Machine {
 
     /** No token up to this one is ever given again. */
     private long highest(MemberView member) {
-        long highest = Math.max(last, Tokens.of(member.epoch(), member.floor()));
-        for (HeldGrant grant : grants) {
-            highest = Math.max(highest, grant.hi);
-        }
-        return highest;
-    }
-
-    /** Who does not wait gets its answer: all of them, or those who cannot hold together with those who do. */
-    private void refuseNoWaits(boolean onlyWhoCannotJoin, Turn turn) {
-        if (queue != null) {
-            for (WaitQueue.Wait wait : queue.noWaits()) {
-                if (!onlyWhoCannotJoin || !admission.admits(grants, wait, wait.request.limit())) {
-                    refuse(wait, RefusalCause.HELD, turn);
-                }
-            }
-        }
+        return Math.max(Math.max(last, Tokens.of(member.epoch(), member.floor())), grants.highest());
     }
 
     /** The grant that a holder's message is about; null if it is over. */
     @Nullable
     HeldGrant current(Peer from, long token) {
-        for (HeldGrant grant : grants) {
-            if (grant.token == token && !grant.kept && (grant.peer.equals(from) || grant.imported())) {
-                return grant;
-            }
-        }
-        return null;
+        HeldGrant grant = grants.named(token);
+        return grant != null && !grant.kept && (grant.peer.equals(from) || grant.imported()) ? grant : null;
     }
 
-    private @Nullable HeldGrant granted(Peer from, long request) {
+    /**
+     * The same, of a message by which its holder ends it. Whoever names what it was before an upgrade has not taken
+     * that one.
+     */
+    @Nullable
+    HeldGrant ending(Peer from, long token, Turn turn) {
+        HeldGrant grant = current(from, token);
+        return grant != null && grant.token != token && grant.isUpgraded() && !grant.imported()
+                ? takeBack(grant, turn)
+                : grant;
+    }
+
+    // Requests that do not wait: refused when those who are surely in use alone keep them out
+
+    /** Asks all whose grants stand in its way and may lie idle. */
+    private void ask(WaitQueue.Wait wait, Turn turn) {
+        wait.askAll();
+        boolean isOut = !admission.admits(grants.claims(), wait, wait.request.capacity());
         for (HeldGrant grant : grants) {
-            if (grant.request == request && grant.peer.equals(from)) {
-                return grant;
+            if (wait.converts() && grant == current(wait.peer, wait.request.converts())) {
+                wait.asks(grant, Long.MAX_VALUE);
+            } else if (isOut && grant.recallable() && Admission.standsInTheWay(grant.mode, wait.mode())) {
+                wait.asks(grant, grant.recalls + 1);
             }
         }
-        return null;
+        if (isHopeless(wait, turn)) {
+            refuse(wait, RefusalCause.HELD, turn);
+            serve(turn);
+            return;
+        }
+        for (HeldGrant grant : grants) {
+            if (wait.hangsOn(grant, grant.recalls + 1)) {
+                grant.recalls++;
+                recall(grant, true, turn);
+            }
+        }
+    }
+
+    /** Who does not wait and cannot have it gets its answer; true if there were any. */
+    private boolean refuseTheHopeless(Turn turn) {
+        boolean refused = false;
+        if (queue != null) {
+            for (WaitQueue.Wait wait : queue.noWaits()) {
+                if (wait.hasAsked() && isHopeless(wait, turn)) {
+                    refuse(wait, RefusalCause.HELD, turn);
+                    refused = true;
+                }
+            }
+        }
+        return refused;
+    }
+
+    private boolean isHopeless(WaitQueue.Wait wait, Turn turn) {
+        if (!admission.admits(grants.claims().without(wait.open()), wait, wait.request.capacity())) {
+            if (wait.isAsking()) {
+                turn.goal(SharedGoal.ENOUGH_DENIED);
+            }
+            return true;
+        }
+        return mayGrant(turn)
+                && !wait.converts()
+                && admission.admits(grants.claims(), wait, wait.request.capacity())
+                && isBehindOneThatWaits(wait, turn);
+    }
+
+    private boolean isBehindOneThatWaits(WaitQueue.Wait wait, Turn turn) {
+        for (WaitQueue.Wait before : waiters()) {
+            if (before == wait) {
+                return false;
+            }
+            if (!before.request.noWait()) {
+                if (before.converts() || (isInTheWay(before, wait) && isHeard(before.peer, before.request, turn))) {
+                    return true;
+                }
+                continue;
+            }
+            turn.goal(SharedGoal.NO_WAIT_BEHIND_NO_WAIT);
+        }
+        return false;
+    }
+
+    /** Who waits for permits that its own capacity refuses is passed by whoever states a larger one (LK-1308). */
+    private boolean isInTheWay(WaitQueue.Wait before, WaitQueue.Wait wait) {
+        return before.capacity() >= wait.capacity()
+                || admission.admits(grants.claims(), before, before.request.capacity());
+    }
+
+    /** Whoever does not wait knows of that grant, up to its recall of that number, that it is in use, or over. */
+    private void settle(HeldGrant grant, long recall) {
+        if (queue != null) {
+            for (WaitQueue.Wait wait : queue.noWaits()) {
+                wait.settle(grant, recall);
+            }
+        }
     }
 
     // The ends of grants
 
     private void released(Peer from, LockMessage.Release release, Turn turn) {
-        HeldGrant grant = current(from, release.token());
+        HeldGrant grant = ending(from, release.token(), turn);
         if (grant != null && isWantedByOthersThan(from)) {
             contendedAt = turn.now();
         }
-        if (grant == null && release.used() < release.token()) {
-            unused(release.token(), turn);
+        if (grant != null && grant.isUpgraded() && release.used() < grant.token) {
+            unused(grant, turn);
+        } else if (grant == null && release.used() < release.token()) {
+            keptForNobody(release.token(), turn);
         } else {
             finish(grant, release.used(), turn);
         }
@@ -463,9 +631,11 @@ public class LockManager implements Machine {
 
     /** A token is never used twice, not even that of a grant which nobody took. */
     private void end(HeldGrant grant, long used, boolean broken, Turn turn) {
-        grants.remove(grant);
+        grants.drop(grant);
+        settle(grant, Long.MAX_VALUE);
         raise(Math.max(grant.token, Math.min(used, grant.hi)));
         grant.answerBreakers(key, broken, turn);
+        refuseConversion(turn);
     }
 
     /** That token is used up. */
@@ -477,7 +647,7 @@ public class LockManager implements Machine {
 
     private void expired(MemberView.Expired expired, Turn turn) {
         HeldGrant grant = current(expired.peer(), expired.token());
-        if (grant == null) {
+        if (grant == null || grant.token != expired.token()) {
             return;
         }
         turn.send(grant.peer, LockMessage.Revoke.of(key, grant.token, LeaseLoss.Cause.EXPIRED));
@@ -495,7 +665,7 @@ public class LockManager implements Machine {
             }
         }
         if (questions != null) {
-            questions.ended(peer, grants, waiters(), turn);
+            questions.ended(peer, shown(), turn);
         }
         for (HeldGrant grant : List.copyOf(grants)) {
             if (grant.peer.equals(peer)) {
@@ -508,7 +678,7 @@ public class LockManager implements Machine {
     }
 
     private void heard(Peer peer, Turn turn) {
-        for (HeldGrant grant : grants) {
+        for (HeldGrant grant : settings.recallAtRenewal() ? grants : List.<HeldGrant>of()) {
             if (grant.recallLater && grant.peer.equals(peer)) {
                 grant.recallLater = false;
                 turn.send(peer, new LockMessage.Recall(key, grant.token, grant.recalls > grant.denials));
@@ -525,7 +695,7 @@ public class LockManager implements Machine {
         }
     }
 
-    // Recall: an exclusive grant may lie idle in its holder's cache
+    // Recall: a grant may lie idle in its holder's cache
 
     /** {@code asks}: somebody wants to know at once whether it is in use. */
     private void recall(HeldGrant grant, boolean asks, Turn turn) {
@@ -538,7 +708,7 @@ public class LockManager implements Machine {
     }
 
     private void accepted(Peer from, LockMessage.Accepted accepted, Turn turn) {
-        HeldGrant grant = current(from, accepted.token());
+        HeldGrant grant = ending(from, accepted.token(), turn);
         if (grant != null) {
             turn.goal(LockGoal.RECALL_ACCEPTED);
             if (queue != null && queue.waiting() == 0 && !queue.isEmpty()) {
@@ -550,18 +720,117 @@ public class LockManager implements Machine {
 
     private void denied(Peer from, LockMessage.Denied denied, Turn turn) {
         HeldGrant grant = current(from, denied.token());
-        if (grant == null) {
+        if (grant == null || grant.token != denied.token()) {
             return;
         }
         turn.goal(LockGoal.RECALL_DENIED);
-        grant.wanted = true;
+        grants.setWanted(grant, true);
         grant.denials = settings.recallAtRenewal() ? grant.recalls : grant.denials + 1;
-        if (queue != null) {
-            for (WaitQueue.Wait wait : queue.noWaits()) {
-                if (wait.asked <= grant.denials) {
-                    refuse(wait, RefusalCause.HELD, turn);
-                }
+        settle(grant, grant.denials);
+        grants.settle(grant);
+        serve(turn);
+    }
+
+    // Permits in caches: taken again by whoever sees as few as when they were granted
+
+    boolean isUnderTheCeiling(LockMessage.Acquire request) {
+        return request.mode() != LockMode.PERMITS || grants.claims().permits() + request.permits() <= grants.ceiling();
+    }
+
+    /** More would be out than some see who can take theirs from a cache: these say first that they cannot. */
+    private void askTheNarrow(LockMessage.Acquire request, Turn turn) {
+        turn.goal(SharedGoal.NARROW_CACHES_ASKED);
+        long out = grants.claims().permits() + request.permits();
+        for (HeldGrant grant : grants) {
+            if (grant.binds() && grant.ceiling < out && grant.recalls == grant.denials) {
+                grants.setWanted(grant, true);
+                grant.recalls++;
+                recall(grant, true, turn);
             }
+        }
+    }
+
+    // Conversion: a grant changes its mode in one step
+
+    void convert(Peer from, LockMessage.Acquire request, Turn turn) {
+        HeldGrant own = current(from, request.converts());
+        if (own == null || own.imported()) {
+            refuse(from, request, RefusalCause.HELD, turn);
+        } else if (own.mode != LockMode.PERMITS && request.mode() == LockMode.SHARED) {
+            // Of one that was asked for before this member was started again, the client claims a reader's grant.
+            turn.goal(SharedGoal.DOWNGRADED);
+            contendedAt = isWantedByOthersThan(from) ? turn.now() : contendedAt;
+            convert(own, request, turn);
+            serve(turn);
+        } else if (own.mode != LockMode.SHARED || request.mode() != LockMode.EXCLUSIVE) {
+            refuse(from, request, RefusalCause.UNSUPPORTED, turn);
+        } else if (queue != null && queue.conversion() != null) {
+            turn.goal(SharedGoal.SECOND_UPGRADE_REFUSED);
+            refuse(from, request, RefusalCause.HELD, turn);
+        } else if (mayGrant(turn) && stands(own) && isHeard(from, request, turn)) {
+            turn.goal(SharedGoal.UPGRADED_AT_ONCE);
+            convert(own, request, turn);
+        } else {
+            enqueue(from, request, turn);
+        }
+    }
+
+    /** Whether that grant is the only one, and nobody is breaking it. */
+    private boolean stands(HeldGrant own) {
+        return grants.size() == 1 && !own.isBeingBroken();
+    }
+
+    /** It is passed over by nobody, heard or not: it ends with its read grant at the latest. */
+    private boolean mayConvert(WaitQueue.Wait wait, Turn turn) {
+        HeldGrant own = current(wait.peer, wait.request.converts());
+        if (own == null || !stands(own)) {
+            if (own != null && own.isBeingBroken()) {
+                turn.goal(SharedGoal.UPGRADE_DURING_A_BREAK);
+            }
+            return false;
+        }
+        if (isHeard(wait.peer, wait.request, turn)) {
+            return true;
+        }
+        turn.goal(SharedGoal.UPGRADE_OF_THE_SILENT);
+        passOver(wait, turn);
+        return false;
+    }
+
+    private void convert(HeldGrant own, LockMessage.Acquire request, Turn turn) {
+        boolean wanted = isWanted(turn);
+        boolean cacheable = request.atLeast() == 0 && own.atLeast == 0;
+        long range = wanted || !cacheable ? 1 : range(request, turn);
+        long token = nextToken(range, turn);
+        HeldGrant next = own.converted(request, token, token + range - 1, turn.now());
+        next.wanted = wanted;
+        replace(own, next, turn);
+        tell(next, turn);
+    }
+
+    /** The client did not take the upgrade: the grant is a reader's again. */
+    private HeldGrant takeBack(HeldGrant upgraded, Turn turn) {
+        turn.goal(SharedGoal.UPGRADE_TAKEN_BACK);
+        HeldGrant old = upgraded.reverted();
+        raise(upgraded.token);
+        replace(upgraded, old, turn);
+        return old;
+    }
+
+    private void replace(HeldGrant old, HeldGrant next, Turn turn) {
+        grants.drop(old);
+        settle(old, Long.MAX_VALUE);
+        grants.add(next);
+        turn.member().ungrant(old.peer, key, old.token, old.ttl);
+        turn.member().grant(next.peer, key, next.token, next.ttl);
+    }
+
+    /** A request that would change the mode of a grant that is over is over too. */
+    private void refuseConversion(Turn turn) {
+        WaitQueue.Wait wait = queue == null ? null : queue.conversion();
+        if (wait != null && current(wait.peer, wait.request.converts()) == null) {
+            turn.goal(SharedGoal.UPGRADE_ENDED_WITH_ITS_GRANT);
+            refuse(wait, RefusalCause.HELD, turn);
         }
     }
 
@@ -573,16 +842,17 @@ public class LockManager implements Machine {
      * @param used as in {@link LockMessage.Release}
      */
     boolean keeps(HeldGrant grant, long used, Turn turn) {
-        boolean reachedItsUser = used >= grant.token;
+        boolean reachedItsUser = used >= grant.token || grant.before != null;
         if (!reachedItsUser || !grant.keepsAt(turn.now()) || grant.isBeingBroken()) {
             return false;
         }
         turn.goal(LockGoal.PLACE_KEPT);
         raise(grant.hi);
-        grant.kept = true;
-        grant.peer = HeldGrant.NOBODY;
+        grants.keep(grant);
         grant.recallLater = false;
-        refuseNoWaits(false, turn);
+        settle(grant, Long.MAX_VALUE);
+        refuseConversion(turn);
+        refuseTheHopeless(turn);
         armKept(turn);
         return true;
     }
@@ -601,12 +871,11 @@ public class LockManager implements Machine {
     }
 
     /** The client that was granted that token says that it reached nobody. */
-    private void unused(long token, Turn turn) {
-        for (HeldGrant grant : List.copyOf(grants)) {
-            if (grant.kept && grant.token == token) {
-                endKept(grant, turn);
-                armKept(turn);
-            }
+    private void keptForNobody(long token, Turn turn) {
+        HeldGrant grant = grants.named(token);
+        if (grant != null && grant.kept && grant.before == null) {
+            endKept(grant, turn);
+            armKept(turn);
         }
     }
 
@@ -644,6 +913,10 @@ public class LockManager implements Machine {
                 turn.now(),
                 was.keep());
         grant.until = turn.now() + was.left();
+        grant.ceiling = was.mode() == LockMode.PERMITS ? was.ceiling() : HeldGrant.NO_CEILING;
+        if (was.before() != 0) {
+            grant.before = grant.former(was.before(), was.before());
+        }
         grants.add(grant);
         promise(grant, turn);
         if (was.left() > 0 || !keeps(grant, grant.hi, turn)) {
@@ -652,15 +925,19 @@ public class LockManager implements Machine {
     }
 
     /** A client says that it still believes in its grant. */
-    private void reassert(Peer from, LockMessage.Reassert claim, Turn turn) {
+    void reassert(Peer from, LockMessage.Reassert claim, Turn turn) {
         HeldGrant known = current(from, claim.token());
+        if (known != null && known.token != claim.token()) {
+            known = known.imported() && claim.mode() == LockMode.SHARED ? former(known, claim) : null;
+        }
         if (known != null && known.imported()) {
-            known.peer = from;
+            grants.moveTo(known, from);
             turn.member().grant(from, key, known.token, known.ttl);
             armClosed(turn);
         }
         if (known != null) {
             reasserted(from, claim, known, turn);
+            serve(turn);
             return;
         }
         if (!turn.member().quarantined()
@@ -685,7 +962,7 @@ public class LockManager implements Machine {
                 turn.now(),
                 0);
         // How many permits there are is not said again: they were few enough when they were granted.
-        if (admission.admits(grants, grant, Integer.MAX_VALUE)) {
+        if (admission.admits(grants.claims(), grant, Integer.MAX_VALUE)) {
             grants.add(grant);
             turn.member().grant(from, key, grant.token, grant.ttl);
             reasserted(from, claim, grant, turn);
@@ -694,10 +971,25 @@ public class LockManager implements Machine {
         }
     }
 
+    /** Its client has not heard that its mode was changed: it claims the reader's grant that it had, or asked for. */
+    private HeldGrant former(HeldGrant known, LockMessage.Reassert claim) {
+        HeldGrant former = known.former(claim.token(), claim.hi());
+        grants.drop(known);
+        settle(known, Long.MAX_VALUE);
+        raise(known.hi);
+        grants.add(former);
+        return former;
+    }
+
     private void reasserted(Peer from, LockMessage.Reassert claim, HeldGrant grant, Turn turn) {
         turn.goal(LockGoal.REASSERTED);
         // What is left of its range is of a former life: it is below a floor that this one may have been given.
-        grant.wanted = othersWait() || Tokens.epoch(claim.hi()) < turn.member().epoch();
+        boolean wanted =
+                othersWait() || Tokens.epoch(claim.hi()) < turn.member().epoch();
+        grants.setWanted(grant, wanted);
+        if (wanted) {
+            grants.settle(grant);
+        }
         turn.send(from, new LockMessage.Reasserted(key, claim.token(), grant.wanted));
     }
 
@@ -754,29 +1046,27 @@ public class LockManager implements Machine {
     // Breaks by an administrator: by token, and done when the holder knows, or its lease is over
 
     private void breakGrant(Peer from, LockMessage.Break request, Turn turn) {
-        for (HeldGrant grant : grants) {
-            if (grant.covers(request.token())) {
-                String what = "break of token " + request.token() + ": " + request.reason();
-                turn.tell(new LockNotice.Alarm(key, what));
-                if (grant.kept) {
-                    turn.send(from, new LockMessage.Answer(key, request.request(), true));
-                    turn.goal(LockGoal.KEPT_PLACE_BROKEN);
-                    endKept(grant, turn);
-                    armKept(turn);
-                } else {
-                    grant.add(new HeldGrant.Breaker(from, request.request(), request.token()));
-                    LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
-                    turn.send(grant.peer, new LockMessage.Revoke(key, request.token(), cause, request.reason()));
-                }
-                return;
-            }
+        HeldGrant grant = grants.covering(request.token());
+        if (grant == null) {
+            turn.send(from, new LockMessage.Answer(key, request.request(), false));
+            return;
         }
-        turn.send(from, new LockMessage.Answer(key, request.request(), false));
+        turn.tell(new LockNotice.Alarm(key, "break of token " + request.token() + ": " + request.reason()));
+        if (grant.kept) {
+            turn.send(from, new LockMessage.Answer(key, request.request(), true));
+            turn.goal(LockGoal.KEPT_PLACE_BROKEN);
+            endKept(grant, turn);
+            armKept(turn);
+        } else {
+            grant.add(new HeldGrant.Breaker(from, request.request(), request.token()));
+            LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
+            turn.send(grant.peer, new LockMessage.Revoke(key, request.token(), cause, request.reason()));
+        }
     }
 
     /** The holder says that the grant is over, or that it has moved past the token. */
     private void revoked(Peer from, LockMessage.Revoked revoked, Turn turn) {
-        HeldGrant ended = current(from, revoked.ended());
+        HeldGrant ended = ending(from, revoked.ended(), turn);
         if (ended != null) {
             turn.goal(LockGoal.BROKEN);
             turn.member().ungrant(from, key, ended.token, ended.ttl);
@@ -796,12 +1086,20 @@ public class LockManager implements Machine {
                 });
             }
         }
+        if (queue != null && queue.conversion() != null) {
+            serve(turn);
+        }
     }
 
     // After each event
 
     Iterable<WaitQueue.Wait> waiters() {
         return queue == null ? List.of() : queue.all();
+    }
+
+    /** What administrators ask about. */
+    private StatusQueries.Shown shown() {
+        return new StatusQueries.Shown(grants, waiters(), perResource);
     }
 
     private boolean othersWait() {
@@ -845,6 +1143,7 @@ public class LockManager implements Machine {
         copy.queue = queue == null ? null : queue.copy();
         copy.questions = questions == null ? null : questions.copy();
         copy.last = last;
+        copy.perResource = perResource;
         copy.closedUntil = closedUntil;
         copy.contendedAt = contendedAt;
         return copy;
@@ -864,6 +1163,6 @@ public class LockManager implements Machine {
         if (questions != null) {
             questions.encode(out);
         }
-        out.put(last).time(closedUntil).time(contendedAt);
+        out.put(last).time(closedUntil).time(contendedAt).put(perResource);
     }
 }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
@@ -10,9 +11,9 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /**
  * The requests for a name's status that wait until the clients have said who of theirs holds and waits: an idle cached
@@ -22,6 +23,9 @@ import java.util.Map;
 final class StatusQueries {
     /** The longest wait for a client's answer, in nanoseconds. */
     private static final long LIMIT = 1_000_000_000L;
+
+    /** What is told of a name, as its manager knows it. */
+    record Shown(List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, int perResource) {}
 
     private final Key key;
     private final int slot;
@@ -38,62 +42,62 @@ final class StatusQueries {
         return pending.isEmpty();
     }
 
-    /** Asks all clients that hold or wait; of several grants of one client it names the last one. */
-    void begin(Peer from, LockMessage.Show show, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
-        Map<Peer, Long> clients = new LinkedHashMap<>();
+    /** Asks all clients that hold or wait. */
+    void begin(Peer from, LockMessage.Show show, Shown shown, Turn turn) {
+        Set<Peer> clients = new LinkedHashSet<>();
         long newest = 0;
-        for (HeldGrant grant : grants) {
-            clients.put(grant.peer, grant.token);
+        for (HeldGrant grant : shown.grants()) {
+            clients.add(grant.peer);
             newest = Math.max(newest, grant.token);
         }
-        for (WaitQueue.Wait wait : waiters) {
+        for (WaitQueue.Wait wait : shown.waiters()) {
             if (!wait.request.noWait()) {
-                clients.putIfAbsent(wait.peer, 0L);
+                clients.add(wait.peer);
             }
         }
         long limit = Math.max(0, Math.min(show.limit(), LIMIT));
         StatusQuery query = new StatusQuery(from, show.request(), ++queries, turn.now() + limit, newest);
-        clients.forEach((client, token) -> {
-            if (turn.send(client, new LockMessage.Query(key, query.query, token)) != 0) {
+        clients.forEach(client -> {
+            if (turn.send(client, new LockMessage.Query(key, query.query)) != 0) {
                 query.ask(client);
             }
         });
         pending.add(query);
-        tellComplete(grants, waiters, turn);
+        tellComplete(shown, turn);
     }
 
-    void answered(Peer from, LockMessage.Use use, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+    void answered(Peer from, LockMessage.Use use, Shown shown, Turn turn) {
         for (StatusQuery query : pending) {
             if (query.query == use.query()) {
                 query.answered(from, use);
             }
         }
-        tellComplete(grants, waiters, turn);
+        tellComplete(shown, turn);
     }
 
-    void due(List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+    void due(Shown shown, Turn turn) {
         for (StatusQuery query : pending) {
             if (turn.now() - query.until >= 0) {
                 query.giveUp();
             }
         }
-        tellComplete(grants, waiters, turn);
+        tellComplete(shown, turn);
     }
 
     /** That session is over. */
-    void ended(Peer peer, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+    void ended(Peer peer, Shown shown, Turn turn) {
         pending.removeIf(query -> query.peer.equals(peer));
         for (StatusQuery query : pending) {
             query.ended(peer);
         }
-        tellComplete(grants, waiters, turn);
+        tellComplete(shown, turn);
     }
 
-    private void tellComplete(List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+    private void tellComplete(Shown shown, Turn turn) {
         pending.removeIf(query -> {
             boolean complete = query.complete();
             if (complete) {
-                tell(query, grants, waiters, turn);
+                tell(query, shown, turn);
             }
             return complete;
         });
@@ -104,46 +108,48 @@ final class StatusQueries {
         turn.timer(slot, first);
     }
 
-    private void tell(StatusQuery query, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
-        List<Participant> holders = new ArrayList<>(1);
-        for (HeldGrant grant : grants) {
-            LockMessage.Use use = query.useOf(grant);
-            if (use == null) {
-                holders.add(grant.participant(turn.now()));
-            } else if (use.current() != 0) {
-                holders.add(new Participant(use.owner(), grant.mode, grant.permits, use.current(), use.nanos()));
+    private void tell(StatusQuery query, Shown shown, Turn turn) {
+        ParticipantList all = new ParticipantList();
+        long out = 0;
+        for (HeldGrant grant : shown.grants()) {
+            Participant holder = query.holder(grant, turn.now());
+            if (holder != null) {
+                all.add(holder);
+                out += grant.mode == LockMode.PERMITS ? grant.permits : 0;
             }
         }
-        ParticipantList waiting = new ParticipantList();
-        inOrder(query, grants, waiters, turn).forEach(waiting::add);
-        List<List<Participant>> parts = waiting.parts();
-        for (int i = 0; i < parts.size(); i++) {
-            boolean last = i == parts.size() - 1;
+        inOrder(query, shown, turn).forEach(all::add);
+        for (ParticipantList.Part part : all.parts()) {
             turn.send(
                     query.peer,
                     new LockMessage.Status(
                             key,
                             query.request,
-                            i == 0 ? List.copyOf(holders) : List.of(),
-                            parts.get(i),
-                            last ? waiting.more() + query.more() : 0,
-                            last));
+                            part.holders(),
+                            part.waiters(),
+                            shown.perResource(),
+                            (int) Math.min(out, Integer.MAX_VALUE),
+                            part.more() + (part.last() ? query.more() : 0),
+                            part.last()));
         }
     }
 
-    /** In the order of their calls, as far as durations tell: the order in which they will be served. */
-    private static List<Participant> inOrder(
-            StatusQuery query, List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+    /** An upgrade, and then in the order of their calls, as far as durations tell: as they will be served. */
+    private static List<Participant> inOrder(StatusQuery query, Shown shown, Turn turn) {
+        List<Participant> upgrades = new ArrayList<>(1);
         List<Participant> all = new ArrayList<>();
-        for (WaitQueue.Wait wait : waiters) {
+        for (WaitQueue.Wait wait : shown.waiters()) {
             LockMessage.Acquire asked = wait.request;
-            if (!asked.noWait() && !query.hasAnswered(wait.peer)) {
-                all.add(new Participant(asked.owner(), asked.mode(), asked.permits(), 0, turn.now() - wait.since));
+            // A client that has answered told of those in its queue; an upgrade is none of them.
+            if (!asked.noWait() && (wait.converts() || !query.hasAnswered(wait.peer))) {
+                (wait.converts() ? upgrades : all)
+                        .add(new Participant(asked.owner(), asked.mode(), asked.permits(), 0, turn.now() - wait.since));
             }
         }
-        query.waiters(grants, all);
+        query.waiters(shown.grants(), all);
         all.sort(Comparator.comparingLong(Participant::nanos).reversed());
-        return all;
+        upgrades.addAll(all);
+        return upgrades;
     }
 
     StatusQueries copy() {

@@ -9,14 +9,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** One request for a name's status, and what the clients that were asked have said. */
 final class StatusQuery {
     /** What one client says. Nobody speaks for another: its answer is kept under its own session. */
     private static final class Answer {
-        /** Its first part; null until that came. */
-        private LockMessage.@Nullable Use use;
+        /** What is in use there, by token. */
+        private final TreeMap<Long, Participant> holders = new TreeMap<>();
 
         private final List<Participant> waiters = new ArrayList<>();
         private int more;
@@ -24,7 +25,7 @@ final class StatusQuery {
 
         private Answer copy() {
             Answer copy = new Answer();
-            copy.use = use;
+            copy.holders.putAll(holders);
             copy.waiters.addAll(waiters);
             copy.more = more;
             copy.complete = complete;
@@ -58,9 +59,7 @@ final class StatusQuery {
         if (answer == null || answer.complete) {
             return;
         }
-        if (answer.use == null) {
-            answer.use = part;
-        }
+        part.holders().forEach(holder -> answer.holders.put(holder.token(), holder));
         answer.waiters.addAll(part.waiters());
         answer.more += part.more();
         answer.complete = part.last();
@@ -89,11 +88,22 @@ final class StatusQuery {
         return asked.containsKey(client);
     }
 
-    /** What its holder said of that grant; null if it said nothing of it. */
-    LockMessage.@Nullable Use useOf(HeldGrant grant) {
+    /**
+     * Whoever has that grant, as its client says if it was asked about it, otherwise as the manager knows; null if it
+     * lies idle.
+     */
+    @Nullable
+    Participant holder(HeldGrant grant, long now) {
         Answer answer = asked.get(grant.peer);
-        LockMessage.Use use = answer == null ? null : answer.use;
-        return use == null || use.token() != grant.token ? null : use;
+        if (answer == null || grant.token > newest) {
+            return grant.participant(now);
+        }
+        Map.Entry<Long, Participant> last = answer.holders.floorEntry(grant.hi);
+        if (last == null || last.getKey() < grant.token) {
+            return answer.more > 0 ? grant.participant(now) : null;
+        }
+        Participant use = last.getValue();
+        return new Participant(use.owner(), grant.mode, grant.permits, use.token(), use.nanos());
     }
 
     /**
@@ -110,7 +120,7 @@ final class StatusQuery {
         });
     }
 
-    /** How many waiters were not listed by their clients. */
+    /** How many were not listed by their clients. */
     int more() {
         int more = 0;
         for (Answer answer : asked.values()) {
@@ -128,11 +138,8 @@ final class StatusQuery {
     void encode(StateEncoder out) {
         out.put(peer).put(request).put(query).time(until).put(newest).put(asked.size());
         asked.forEach((client, answer) -> {
-            out.put(client).put(answer.complete).put(answer.more).put(answer.use != null);
-            if (answer.use != null) {
-                out.value(answer.use);
-            }
-            out.value(answer.waiters);
+            out.put(client).put(answer.complete).put(answer.more);
+            out.value(answer.holders).value(answer.waiters);
         });
     }
 }

@@ -10,10 +10,14 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The requests that wait for one name, in the order in which their users asked. */
+/**
+ * The requests that wait for one name, in the order in which their users asked; before them one that changes the mode
+ * of a grant.
+ */
 final class WaitQueue {
     /** No request claims to have waited longer: a week in nanoseconds. */
     private static final long LONGEST_WAIT = 604_800_000_000_000L;
@@ -34,8 +38,14 @@ final class WaitQueue {
 
         /** The member is to say when the session is heard again. */
         boolean listening;
-        /** For a request that does not wait: the number of the recall that it hangs on. */
-        long asked;
+        /**
+         * Of a request that does not wait: the recalls that it hangs on, by the tokens of their grants; null before
+         * any holder was asked.
+         */
+        private @Nullable Map<Long, Long> asked;
+
+        /** What these grants, and one whose mode is to change, take. */
+        private Admission.@Nullable Claims open;
 
         private Wait(Peer peer, LockMessage.Acquire request, long since, long until, long order) {
             this.peer = peer;
@@ -55,8 +65,64 @@ final class WaitQueue {
             return request.permits();
         }
 
+        /** How many permits there are in its user's view; 1 for a lock. */
+        int capacity() {
+            return request.mode() == LockMode.PERMITS ? request.capacity() : 1;
+        }
+
+        /** Whether it changes the mode of a grant: there is one at the most. */
+        boolean converts() {
+            return request.converts() != 0;
+        }
+
+        /** The holders that stand in its way are asked now. */
+        void askAll() {
+            asked = new LinkedHashMap<>(4);
+            open = new Admission.Claims();
+        }
+
+        /** Whether those that stood in its way when it came were asked. */
+        boolean hasAsked() {
+            return asked != null;
+        }
+
+        /** That grant may turn out not to keep it out: its holder is asked by its recall of that number. */
+        void asks(HeldGrant grant, long recall) {
+            if (asked != null && open != null) {
+                asked.put(grant.token, recall);
+                open.count(grant, 1);
+            }
+        }
+
+        /** Whether it hangs on that recall of that grant. */
+        boolean hangsOn(HeldGrant grant, long recall) {
+            return asked != null && Long.valueOf(recall).equals(asked.get(grant.token));
+        }
+
+        /** The holder of that grant was asked by that recall or an earlier one, and is known to use it. */
+        void settle(HeldGrant grant, long recall) {
+            Long number = asked == null ? null : asked.get(grant.token);
+            if (asked != null && open != null && number != null && number <= recall) {
+                asked.remove(grant.token);
+                open.count(grant, -1);
+            }
+        }
+
+        /** Whether an answer is still to come. */
+        boolean isAsking() {
+            return asked != null && !asked.isEmpty();
+        }
+
+        /** What grants take which may turn out not to keep it out. */
+        Admission.@Nullable Claims open() {
+            return open;
+        }
+
         @Override
         public int compareTo(Wait other) {
+            if (converts() != other.converts()) {
+                return converts() ? -1 : 1;
+            }
             long later = since - other.since;
             return later != 0 ? Long.signum(later) : Long.compare(order, other.order);
         }
@@ -64,13 +130,17 @@ final class WaitQueue {
         private Wait copy() {
             Wait copy = new Wait(peer, request, since, until, order);
             copy.listening = listening;
-            copy.asked = asked;
+            copy.asked = asked == null ? null : new LinkedHashMap<>(asked);
+            copy.open = open == null ? null : open.copy();
             return copy;
         }
     }
 
     private final TreeSet<Wait> inOrder = new TreeSet<>();
     private final Map<Long, Wait> bySession = new LinkedHashMap<>();
+    /** Those of each capacity; null as long as all say the same one. */
+    private @Nullable TreeMap<Integer, TreeSet<Wait>> byCapacity;
+
     private long orders;
     private int noWaits;
 
@@ -91,6 +161,24 @@ final class WaitQueue {
         return inOrder;
     }
 
+    /**
+     * Those whose users see more permits than that, in order, in one collection for each number of them. Nobody is held
+     * up by whoever is refused by a smaller number of its own: clients with different views of the resources run side
+     * by side. Among those who see the same or less nobody overtakes.
+     */
+    Collection<? extends Collection<Wait>> above(int capacity) {
+        if (byCapacity != null) {
+            return byCapacity.tailMap(capacity, false).values();
+        }
+        return inOrder.isEmpty() || inOrder.first().capacity() <= capacity ? List.of() : List.of(inOrder);
+    }
+
+    /** The one that changes the mode of a grant; null if there is none. */
+    @Nullable
+    Wait conversion() {
+        return inOrder.isEmpty() || !inOrder.first().converts() ? null : inOrder.first();
+    }
+
     Wait add(Peer peer, LockMessage.Acquire request, long now) {
         long since = now - Math.max(0, Math.min(request.waited(), LONGEST_WAIT));
         long until = request.noWait() ? now + Math.max(0, request.patience()) : now;
@@ -100,6 +188,14 @@ final class WaitQueue {
     }
 
     private void insert(Wait wait) {
+        if (byCapacity == null && !inOrder.isEmpty() && inOrder.first().capacity() != wait.capacity()) {
+            byCapacity = new TreeMap<>(Map.of(inOrder.first().capacity(), new TreeSet<>(inOrder)));
+        }
+        if (byCapacity != null) {
+            byCapacity
+                    .computeIfAbsent(wait.capacity(), fresh -> new TreeSet<>())
+                    .add(wait);
+        }
         inOrder.add(wait);
         wait.next = bySession.put(wait.peer.session(), wait);
         if (wait.request.noWait()) {
@@ -119,6 +215,12 @@ final class WaitQueue {
     void remove(Wait wait) {
         if (!inOrder.remove(wait)) {
             return;
+        }
+        if (byCapacity != null) {
+            byCapacity.computeIfPresent(wait.capacity(), (capacity, equal) -> {
+                equal.remove(wait);
+                return equal.isEmpty() ? null : equal;
+            });
         }
         if (wait.request.noWait()) {
             noWaits--;
@@ -184,7 +286,7 @@ final class WaitQueue {
         out.put(inOrder.size());
         for (Wait wait : inOrder) {
             out.put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
-            out.put(wait.listening).put(wait.asked);
+            out.put(wait.listening).value(wait.asked == null ? Map.of() : new TreeMap<>(wait.asked));
         }
     }
 }

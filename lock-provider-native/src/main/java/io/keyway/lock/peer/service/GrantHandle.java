@@ -47,22 +47,46 @@ public final class GrantHandle {
     private final long hi;
     private final LockMode mode;
     private final int permits;
+    private final int capacity;
+    private final int out;
     private final long ttl;
     private final Owner owner;
     private final AtomicReference<State> state;
     private volatile Belief belief;
 
-    /** A grant whose first token is in use. */
-    public GrantHandle(Key key, long token, long hi, LockCall.Acquire request, long now, Belief belief) {
+    private GrantHandle(Key key, long token, long hi, LockCall.Acquire request, int out, State first, Belief belief) {
         this.key = key;
         this.token = token;
         this.hi = hi;
         this.mode = request.mode();
         this.permits = request.permits();
+        this.capacity = request.capacity();
+        this.out = out;
         this.ttl = request.ttl();
         this.owner = request.owner();
         this.belief = belief;
-        this.state = new AtomicReference<>(new Active(token, request.user(), now, true));
+        this.state = new AtomicReference<>(first);
+    }
+
+    /** A grant of a lock whose first token is in use. */
+    public GrantHandle(Key key, long token, long hi, LockCall.Acquire request, long now, Belief belief) {
+        this(key, token, hi, request, 0, new Active(token, request.user(), now, true), belief);
+    }
+
+    /**
+     * A grant whose first token is in use.
+     *
+     * @param out how many permits were out when it was granted, its own among them; 0 for a lock
+     */
+    public static GrantHandle taken(
+            Key key, long token, long hi, LockCall.Acquire request, int out, long now, Belief belief) {
+        return new GrantHandle(key, token, hi, request, out, new Active(token, request.user(), now, true), belief);
+    }
+
+    /** As {@link #taken}, but nobody uses it yet. */
+    public static GrantHandle idle(
+            Key key, long token, long hi, LockCall.Acquire request, int out, long now, Belief belief) {
+        return new GrantHandle(key, token, hi, request, out, new Idle(token, now), belief);
     }
 
     private GrantHandle(GrantHandle of) {
@@ -71,6 +95,8 @@ public final class GrantHandle {
         hi = of.hi;
         mode = of.mode;
         permits = of.permits;
+        capacity = of.capacity;
+        out = of.out;
         ttl = of.ttl;
         owner = of.owner;
         belief = of.belief;
@@ -93,6 +119,11 @@ public final class GrantHandle {
         return permits;
     }
 
+    /** How many permits were out when this was granted, its own among them; 0 for a lock. */
+    public int out() {
+        return out;
+    }
+
     /** Nanoseconds. */
     public long ttl() {
         return ttl;
@@ -110,6 +141,11 @@ public final class GrantHandle {
     /** The last token of the grant. */
     public long hi() {
         return hi;
+    }
+
+    /** Whether that is one of its tokens. */
+    public boolean covers(long asked) {
+        return asked >= token && asked <= hi;
     }
 
     /** The end of belief on the cell's clock, in nanoseconds; moves forward with each extension. */
@@ -131,14 +167,22 @@ public final class GrantHandle {
         return state.get() instanceof Closed;
     }
 
+    /** Takes the cached lock for a request of equal mode, ttl and owner. */
+    public long tryReuse(LockMode mode, int permits, long ttl, Owner owner, @Nullable Object user, long now) {
+        return tryReuse(mode, permits, 1, ttl, owner, user, now);
+    }
+
     /**
-     * Takes the cached lock for a request of equal mode, permits, ttl and owner.
+     * Takes the cached lock for a request of equal mode, permits, ttl and owner, and of no smaller capacity than the
+     * grant was given by.
      *
+     * @param capacity how many permits there are in the asker's view; of no meaning for a lock
      * @param now the cell's clock, read before the call
      * @return the token, or 0 if the request has to go through the cell
      */
-    public long tryReuse(LockMode mode, int permits, long ttl, Owner owner, @Nullable Object user, long now) {
-        return fits(mode, permits, ttl, owner) && fresh(now) ? activate(user, now) : 0;
+    public long tryReuse(
+            LockMode mode, int permits, int capacity, long ttl, Owner owner, @Nullable Object user, long now) {
+        return fits(mode, permits, capacity, ttl, owner) && fresh(now) ? activate(user, now) : 0;
     }
 
     /** Returns the lock to the cache; false if the release has to go through the cell. */
@@ -150,8 +194,13 @@ public final class GrantHandle {
                 && state.compareAndSet(active, new Idle(token + 1, now));
     }
 
-    public boolean fits(LockMode mode, int permits, long ttl, Owner owner) {
-        return this.mode == mode && this.permits == permits && this.ttl == ttl && this.owner.equals(owner);
+    /** Whether it serves such a request. Permits that were few enough may be too many for who states fewer. */
+    public boolean fits(LockMode mode, int permits, int capacity, long ttl, Owner owner) {
+        return this.mode == mode
+                && this.permits == permits
+                && this.ttl == ttl
+                && (mode != LockMode.PERMITS || this.capacity <= capacity)
+                && this.owner.equals(owner);
     }
 
     /** Whether enough belief is left to begin a use. */
@@ -263,7 +312,8 @@ public final class GrantHandle {
 
     public void encode(StateEncoder out) {
         State current = state();
-        out.put(token).put(hi).value(mode).put(permits).put(ttl).value(owner).time(belief.deadline());
+        out.put(token).put(hi).value(mode).put(permits).put(capacity).put(this.out);
+        out.put(ttl).value(owner).time(belief.deadline());
         if (current instanceof Idle idle) {
             out.put(0).put(idle.next()).time(idle.since());
         } else if (current instanceof Active active) {

@@ -13,18 +13,22 @@ public sealed interface LockCall extends Call {
      * A user wants the lock. Answered by exactly one of Granted, Refused, Failed and Withdrawn.
      *
      * @param request unique within the client
+     * @param capacity how many permits there are in the user's view; 1 for a lock
+     * @param perResource how many of them there are for one resource; 1 for a lock
      * @param queue false: answer at once, never wait for a holder
      * @param ttl nanoseconds
      * @param patience for {@code queue} false: nanoseconds after which a holder that doesn't answer counts as holding
      * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time
      * @param waited nanoseconds that it has been asked for already, elsewhere: its place is that of its user's call
+     * @param converts the token of a grant of this client whose mode is to change, to {@code mode}; 0 for a new grant
      * @param user comes back with the grant and its end; never looked at
      */
     record Acquire(
             long request,
             LockMode mode,
             int permits,
-            int limit,
+            int capacity,
+            int perResource,
             long ttl,
             Owner owner,
             boolean queue,
@@ -32,14 +36,15 @@ public sealed interface LockCall extends Call {
             long patience,
             long atLeast,
             long waited,
+            long converts,
             @Nullable Object user)
             implements LockCall {
-        /** A request that is not held at least for any time. */
+        /** A request for a new grant, which is not held at least for any time. */
         public Acquire(
                 long request,
                 LockMode mode,
                 int permits,
-                int limit,
+                int capacity,
                 long ttl,
                 Owner owner,
                 boolean queue,
@@ -47,7 +52,9 @@ public sealed interface LockCall extends Call {
                 long patience,
                 long waited,
                 @Nullable Object user) {
-            this(request, mode, permits, limit, ttl, owner, queue, wantPlace, patience, 0, waited, user);
+            this(
+                    request, mode, permits, capacity, capacity, ttl, owner, queue, wantPlace, patience, 0, waited, 0,
+                    user);
         }
 
         /** The same request, so many nanoseconds later. */
@@ -56,7 +63,8 @@ public sealed interface LockCall extends Call {
                     request,
                     mode,
                     permits,
-                    limit,
+                    capacity,
+                    perResource,
                     ttl,
                     owner,
                     queue,
@@ -64,6 +72,7 @@ public sealed interface LockCall extends Call {
                     patience,
                     atLeast,
                     waited + Math.max(0, nanos),
+                    converts,
                     user);
         }
     }
@@ -148,29 +157,46 @@ public sealed interface LockCall extends Call {
      *     is kept and nobody believes
      * @param keep nanoseconds in which its place keeps others out, whatever becomes of it; 0 if it was not to be held
      *     longer
+     * @param ceiling how many permits may be out as long as it may be cached
+     * @param before its token before its mode was changed, which its holder may still name; 0 if it never was
      */
-    record Import(long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, Owner owner)
+    record Import(
+            long token,
+            long hi,
+            LockMode mode,
+            int permits,
+            long ttl,
+            long left,
+            long keep,
+            Owner owner,
+            long before,
+            int ceiling)
             implements LockCall {
-        /** A grant that is not held at least for any time. */
+        /** One that is not held at least for any time. */
         public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, Owner owner) {
             this(token, hi, mode, permits, ttl, left, 0, owner);
         }
 
+        /** A grant whose mode was never changed. */
+        public Import(long token, long hi, LockMode mode, int permits, long ttl, long left, long keep, Owner owner) {
+            this(token, hi, mode, permits, ttl, left, keep, owner, 0, Integer.MAX_VALUE);
+        }
+
         /** The same so many nanoseconds later. */
         public Import after(long nanos) {
-            return new Import(token, hi, mode, permits, ttl, left, Math.max(0, keep - nanos), owner);
+            return new Import(token, hi, mode, permits, ttl, left, Math.max(0, keep - nanos), owner, before, ceiling);
         }
     }
 
     /** To a manager: nobody believes in the imported grant of that token, unless it was re-asserted. */
     record Disown(long token) implements LockCall {}
 
-    /** To the cache: that helper has a grant that may be kept. */
-    record Kept(Key key) implements LockCall {}
+    /** To the cache: that helper has a grant, with that first token, that may be kept. */
+    record Kept(Key key, long token) implements LockCall {}
 
-    /** To the cache: it has none any more. */
-    record Dropped(Key key) implements LockCall {}
+    /** To the cache: that grant is over. */
+    record Dropped(Key key, long token) implements LockCall {}
 
-    /** To a helper: the cache is full; the lock goes back as soon as it is idle. */
-    record Evict() implements LockCall {}
+    /** To a helper: the cache is full; the grant of that first token goes back as soon as it is idle. */
+    record Evict(long token) implements LockCall {}
 }

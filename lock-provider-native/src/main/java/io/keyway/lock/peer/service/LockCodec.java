@@ -44,8 +44,8 @@ import java.util.Map;
  * the message's record, the name first.
  */
 public final class LockCodec implements BodyCodec {
-    /** The most bytes of a lock's name. */
-    public static final int MAX_NAME = 512;
+    /** The most bytes of the address of a lock or semaphore: of its name, and the mark of a semaphore. */
+    public static final int MAX_NAME = 513;
 
     /** The most bytes of a client's name or of a reason. */
     static final int MAX_TEXT = 1024;
@@ -112,12 +112,13 @@ public final class LockCodec implements BodyCodec {
                     (m, out) -> token(m, out).number(m.ended()).number(m.used()),
                     (k, e, in) -> new Revoked(k, token(e, in), in.number(), in.number())),
             row(7, Reassert.class, LockCodec::reassert, LockCodec::reassert),
-            row(8, Use.class, LockCodec::use, LockCodec::use),
+            row(8, Use.class, LockCodec::use, (k, e, in) -> use(k, in)),
             row(
                     9,
                     Granted.class,
                     (m, out) -> upTo(m.hi(), m.token(), token(m, out.varint(m.request())))
-                            .flag(m.wanted()),
+                            .flag(m.wanted())
+                            .number(m.out()),
                     LockCodec::granted),
             row(
                     10,
@@ -145,11 +146,7 @@ public final class LockCodec implements BodyCodec {
                     Reasserted.class,
                     (m, out) -> token(m, out).flag(m.wanted()),
                     (k, e, in) -> new Reasserted(k, token(e, in), in.flag())),
-            row(
-                    15,
-                    Query.class,
-                    (m, out) -> token(m, out.varint(m.query())),
-                    (k, e, in) -> new Query(k, in.varint(), token(e, in))),
+            row(15, Query.class, (m, out) -> out.varint(m.query()), (k, e, in) -> new Query(k, in.varint())),
             row(
                     16,
                     ListNames.class,
@@ -247,9 +244,10 @@ public final class LockCodec implements BodyCodec {
 
     private static void acquire(Acquire m, WireWriter out) {
         choice(MODES, m.mode(), out.varint(m.request()));
-        out.number(m.permits()).number(m.limit()).number(m.ttl());
+        out.number(m.permits()).number(m.capacity()).number(m.perResource()).number(m.ttl());
         out.flag(m.noWait()).flag(m.wantPlace()).flag(m.cache());
-        owner(m.owner(), out.number(m.waited()).number(m.patience()).number(m.atLeast()));
+        out.number(m.waited()).number(m.patience()).number(m.atLeast()).number(m.converts());
+        owner(m.owner(), out);
     }
 
     private static Acquire acquire(Key key, WireReader in) throws WireException {
@@ -259,10 +257,12 @@ public final class LockCodec implements BodyCodec {
                 mode(in),
                 integer(in),
                 integer(in),
+                integer(in),
                 ttl(in),
                 in.flag(),
                 in.flag(),
                 in.flag(),
+                in.number(),
                 in.number(),
                 in.number(),
                 in.number(),
@@ -272,7 +272,7 @@ public final class LockCodec implements BodyCodec {
     private static Granted granted(Key key, long epoch, WireReader in) throws WireException {
         long request = in.varint();
         long token = token(epoch, in);
-        return new Granted(key, request, token, upTo(token, in), in.flag());
+        return new Granted(key, request, token, upTo(token, in), in.flag(), integer(in));
     }
 
     private static void reassert(Reassert m, WireWriter out) {
@@ -288,25 +288,23 @@ public final class LockCodec implements BodyCodec {
     }
 
     private static void use(Use m, WireWriter out) {
-        owner(m.owner(), token(m, out.varint(m.query())).number(m.current()).number(m.nanos()));
+        participants(m.holders(), out.varint(m.query()));
         participants(m.waiters(), out).number(m.more()).flag(m.last());
     }
 
-    private static Use use(Key key, long epoch, WireReader in) throws WireException {
-        long query = in.varint();
-        long token = token(epoch, in);
-        long current = in.number();
-        long nanos = in.number();
-        return new Use(key, query, token, current, nanos, owner(in), participants(in), integer(in), in.flag());
+    private static Use use(Key key, WireReader in) throws WireException {
+        return new Use(key, in.varint(), participants(in), participants(in), integer(in), in.flag());
     }
 
     private static void status(Status m, WireWriter out) {
         participants(m.holders(), out.varint(m.request()));
-        participants(m.waiters(), out).number(m.more()).flag(m.last());
+        participants(m.waiters(), out).number(m.perResource()).number(m.out());
+        out.number(m.more()).flag(m.last());
     }
 
     private static Status status(Key key, WireReader in) throws WireException {
-        return new Status(key, in.varint(), participants(in), participants(in), integer(in), in.flag());
+        return new Status(
+                key, in.varint(), participants(in), participants(in), integer(in), integer(in), integer(in), in.flag());
     }
 
     // Fields

@@ -1,12 +1,18 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
+import io.keyway.lock.LockKey;
 import io.keyway.lock.peer.kernel.Key;
 
-/** The addresses of the machines of a lock service: a lock's is its name; the others could not be names. */
+/**
+ * The addresses of the machines of a lock service: a lock's is its name; that of a semaphore is its name and a
+ * character that no name has, which brings it right behind the lock of that name; the others could not be either.
+ */
 public final class LockKeys {
     /** No name of a lock comes before it, and the addresses of all other machines do. */
     public static final String FIRST_NAME = "\u0001";
+
+    private static final String SEMAPHORE = "\u0000";
 
     private LockKeys() {}
 
@@ -15,8 +21,25 @@ public final class LockKeys {
         return new Key(algorithm, name);
     }
 
-    /** Whether it is that of a lock. */
-    public static boolean isLock(Key key) {
+    /** The semaphore of that name. */
+    public static Key semaphore(int algorithm, String name) {
+        return new Key(algorithm, name + SEMAPHORE);
+    }
+
+    /** Whether it is that of a semaphore. */
+    public static boolean isSemaphore(Key key) {
+        return key.id().endsWith(SEMAPHORE) && isNamed(key);
+    }
+
+    /** What has the address of that id, as users call it. */
+    public static LockKey named(String id) {
+        return id.endsWith(SEMAPHORE)
+                ? LockKey.semaphore(id.substring(0, id.length() - SEMAPHORE.length()))
+                : LockKey.lock(id);
+    }
+
+    /** Whether it is that of a lock or of a semaphore. */
+    public static boolean isNamed(Key key) {
         return !key.id().isEmpty() && key.id().charAt(0) != '\u0000';
     }
 

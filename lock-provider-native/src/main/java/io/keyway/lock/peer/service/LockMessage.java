@@ -24,7 +24,8 @@ public sealed interface LockMessage extends Message {
      * Asks for the lock. Helper to manager.
      *
      * @param request the client's number of the request
-     * @param limit how many permits there are in the asker's view; 1 for a lock
+     * @param capacity how many permits there are in the asker's view; 1 for a lock
+     * @param perResource how many of them there are for one resource, which is one bucket; 1 for a lock
      * @param noWait answer at once whether the lock can be had
      * @param wantPlace tell the place in the queue, once, if it has to wait
      * @param cache the helper may keep the lock after its release: grant a range of tokens
@@ -33,13 +34,15 @@ public sealed interface LockMessage extends Message {
      *     answered
      * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time. Such a
      *     grant is never cached
+     * @param converts the token of the sender's grant whose mode is to change, to {@code mode}; 0 for a new grant
      */
     record Acquire(
             Key key,
             long request,
             LockMode mode,
             int permits,
-            int limit,
+            int capacity,
+            int perResource,
             long ttl,
             boolean noWait,
             boolean wantPlace,
@@ -47,15 +50,16 @@ public sealed interface LockMessage extends Message {
             long waited,
             long patience,
             long atLeast,
+            long converts,
             Owner owner)
             implements LockMessage {
-        /** A request that is not held at least for any time. */
+        /** A request for a new grant of a lock, which is not held at least for any time. */
         public Acquire(
                 Key key,
                 long request,
                 LockMode mode,
                 int permits,
-                int limit,
+                int capacity,
                 long ttl,
                 boolean noWait,
                 boolean wantPlace,
@@ -63,7 +67,9 @@ public sealed interface LockMessage extends Message {
                 long waited,
                 long patience,
                 Owner owner) {
-            this(key, request, mode, permits, limit, ttl, noWait, wantPlace, cache, waited, patience, 0, owner);
+            this(
+                    key, request, mode, permits, capacity, capacity, ttl, noWait, wantPlace, cache, waited, patience, 0,
+                    0, owner);
         }
     }
 
@@ -100,30 +106,27 @@ public sealed interface LockMessage extends Message {
     /**
      * Answers a Query, in one part or several. Helper to manager.
      *
-     * @param token the token that was asked about
-     * @param current the token in use; 0 if the cached lock is idle, or this client holds nothing
+     * @param holders what is in use at this client, each with the token in use: a grant that is not listed lies idle;
+     *     each part has some
      * @param waiters those of this client who wait, in order, and for how long; each part has some
-     * @param more how many of them are not listed
+     * @param more how many of both are not listed
      * @param last no part follows
      */
-    record Use(
-            Key key,
-            long query,
-            long token,
-            long current,
-            long nanos,
-            Owner owner,
-            List<Participant> waiters,
-            int more,
-            boolean last)
+    record Use(Key key, long query, List<Participant> holders, List<Participant> waiters, int more, boolean last)
             implements LockMessage {}
 
     /**
      * The lock is granted. Manager to helper.
      *
      * @param wanted others wait, or did just now: no caching, no local hand-over, and no second token
+     * @param out how many permits are out, those of this grant among them; 0 for a lock
      */
-    record Granted(Key key, long request, long token, long hi, boolean wanted) implements LockMessage {}
+    record Granted(Key key, long request, long token, long hi, boolean wanted, int out) implements LockMessage {
+        /** That of a lock. */
+        public Granted(Key key, long request, long token, long hi, boolean wanted) {
+            this(key, request, token, hi, wanted, 0);
+        }
+    }
 
     /** Final: no grant. Manager to helper. */
     record NotGranted(Key key, long request, RefusalCause cause, List<Participant> holders) implements LockMessage {}
@@ -154,12 +157,8 @@ public sealed interface LockMessage extends Message {
     /** The re-assertion holds. Manager to helper. */
     record Reasserted(Key key, long token, boolean wanted) implements LockMessage {}
 
-    /**
-     * Is the lock in use, and with which token? And who waits at that client? Manager to helper.
-     *
-     * @param token the grant of that client; 0 if it has none
-     */
-    record Query(Key key, long query, long token) implements LockMessage {}
+    /** Which grants are in use at that client, and with which tokens? And who waits there? Manager to helper. */
+    record Query(Key key, long query) implements LockMessage {}
 
     /** WRONG_MEMBER: another cell decides on this name. Answers Acquire, Show and Break. Member to helper. */
     record Misdirected(Key key, long request) implements LockMessage {}
@@ -197,13 +196,29 @@ public sealed interface LockMessage extends Message {
     /**
      * Answers Show, in one part or several.
      *
-     * @param holders all, in the first part
+     * @param holders each part has some
      * @param waiters in order; each part has some
-     * @param more how many waiters are not listed
+     * @param perResource how many permits a bucket has, as the last grant's request said; 0 for a lock
+     * @param out how many permits are in use; 0 for a lock
+     * @param more how many holders and waiters are not listed
      * @param last no part follows
      */
-    record Status(Key key, long request, List<Participant> holders, List<Participant> waiters, int more, boolean last)
-            implements Reply {}
+    record Status(
+            Key key,
+            long request,
+            List<Participant> holders,
+            List<Participant> waiters,
+            int perResource,
+            int out,
+            int more,
+            boolean last)
+            implements Reply {
+        /** That of a lock. */
+        public Status(
+                Key key, long request, List<Participant> holders, List<Participant> waiters, int more, boolean last) {
+            this(key, request, holders, waiters, 0, 0, more, last);
+        }
+    }
 
     /** Ends the grant that uses this token, and no other. */
     record Break(Key key, long request, long token, String reason) implements LockMessage {}

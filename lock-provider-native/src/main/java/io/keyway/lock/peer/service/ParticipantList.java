@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Waiters, in parts that fit into messages. Beyond a bound they are counted only, so that no answer fills the buffers
- * of a connection.
+ * Holders and then waiters, in parts that fit into messages. Beyond a bound they are counted only, so that no answer
+ * fills the buffers of a connection.
  */
 public final class ParticipantList {
     /** The most characters of one part; at most three bytes each, and a frame has 64 KiB. */
@@ -22,7 +22,15 @@ public final class ParticipantList {
 
     private static final int PAIR = 4;
 
-    /** Never empty: the last part may be. */
+    /**
+     * What fits into one message.
+     *
+     * @param holders those with a token
+     * @param more how many were added and are in no part; 0 in all parts but the last
+     */
+    public record Part(List<Participant> holders, List<Participant> waiters, int more, boolean last) {}
+
+    /** Those that are full. */
     private final List<List<Participant>> parts = new ArrayList<>();
 
     private List<Participant> part = new ArrayList<>();
@@ -60,9 +68,19 @@ public final class ParticipantList {
     }
 
     /** All parts, in order; at least one. */
-    public List<List<Participant>> parts() {
-        List<List<Participant>> all = new ArrayList<>(parts);
-        all.add(List.copyOf(part));
+    public List<Part> parts() {
+        List<Part> all = new ArrayList<>(parts.size() + 1);
+        parts.forEach(full -> all.add(part(full, false)));
+        all.add(part(part, true));
         return all;
+    }
+
+    private Part part(List<Participant> of, boolean last) {
+        List<Participant> holders = new ArrayList<>();
+        List<Participant> waiters = new ArrayList<>();
+        for (Participant each : of) {
+            (each.token() != 0 ? holders : waiters).add(each);
+        }
+        return new Part(List.copyOf(holders), List.copyOf(waiters), last ? more : 0, last);
     }
 }

@@ -7,7 +7,7 @@ public enum RefusalCause {
     HELD("held by another"),
     /** The member restarted and grants nothing yet. */
     OPENING("the member restarted and grants nothing yet"),
-    UNSUPPORTED("the lease service grants exclusive locks only"),
+    UNSUPPORTED("this lock is not granted in that mode"),
     /** More waiters than a name may have. */
     CROWDED("too many requests wait for this name"),
     /** A restarted member would not wait for the end of such a lease. */

@@ -71,6 +71,10 @@ final class MemberSession {
     long stamp;
     /** A stamp was taken that is not echoed yet. */
     boolean owes;
+    /** When it has to be, if the other side is not waiting for it; {@link Turn#NEVER} if it is. */
+    long echoBy = Turn.NEVER;
+    /** The last message that a frame has acknowledged. */
+    long acknowledged;
     /** The next flush looks at it. */
     boolean dirty;
 
@@ -117,7 +121,7 @@ final class MemberSession {
         if (smallest != 0 && heard + smallest - due < 0) {
             due = heard + smallest;
         }
-        return connected() ? Turn.earlier(due, stream.resendAt()) : due;
+        return connected() ? Turn.earlier(Turn.earlier(due, stream.resendAt()), echoBy) : due;
     }
 
     void stamped(long newer) {
@@ -126,6 +130,33 @@ final class MemberSession {
         }
         stamped = true;
         owes = true;
+    }
+
+    /**
+     * Another member hears answers on the session that is dialled towards it: all that it waits for on its own is to
+     * know that its link lives, and that it need not send again.
+     */
+    void echoWithin(long nanos, long now) {
+        if (!from.isEmpty() && echoBy == Turn.NEVER) {
+            echoBy = now + nanos;
+        }
+    }
+
+    /** Whether there is an echo to be sent now. */
+    boolean owesNow(long now) {
+        return owes
+                && (echoBy == Turn.NEVER
+                        || now - echoBy >= 0
+                        || stream.received() - acknowledged >= MessageStream.WINDOW / 2);
+    }
+
+    /** A frame goes out that acknowledges all that came. */
+    void answered(boolean echoed) {
+        acknowledged = stream.received();
+        if (echoed) {
+            owes = false;
+            echoBy = Turn.NEVER;
+        }
     }
 
     // Grants and waits
@@ -258,6 +289,8 @@ final class MemberSession {
         copy.stamped = stamped;
         copy.stamp = stamp;
         copy.owes = owes;
+        copy.echoBy = echoBy;
+        copy.acknowledged = acknowledged;
         copy.listedAt = listedAt;
         return copy;
     }
@@ -270,7 +303,7 @@ final class MemberSession {
                 .put(guard)
                 .put(link)
                 .time(heard);
-        out.put(stamped).put(owes);
+        out.put(stamped).put(owes).time(echoBy);
         if (stamped) {
             out.time(stamp);
         }

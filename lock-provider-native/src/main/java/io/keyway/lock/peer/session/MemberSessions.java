@@ -134,6 +134,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     /** The same, for an algorithm whose machines talk to the other members. Before the first turn. */
     public MemberSessions withPeers() {
         peers = new PeerGroup(settings, membership, self, this);
+        table.letEchoesWait();
         return this;
     }
 
@@ -363,7 +364,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             if (!seen.node().equals(membership.node()) || !higher) {
                 continue;
             }
-            if (seen.epoch() > Math.max(membership.lastEpoch(), epoch)) {
+            if (seen.epoch() > lastEpoch()) {
                 return false;
             }
             turn.goal(SessionGoal.EPOCH_ADOPTED);
@@ -387,7 +388,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             return RefuseCode.LOW_FLOOR;
         }
         long least = Membership.epochAbove(hello.tokenFloor());
-        if (least > Math.max(membership.lastEpoch(), epoch)) {
+        if (least > lastEpoch()) {
             return RefuseCode.PROTOCOL;
         }
         if (least > epoch) {
@@ -639,6 +640,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public long epoch() {
         return epoch;
+    }
+
+    @Override
+    public long lastEpoch() {
+        return Math.max(membership.lastEpoch(), epoch);
     }
 
     /** Also true once the member is closing: it grants no more. */

@@ -251,6 +251,7 @@ final class OpenSession {
             return "the member answers what was never sent";
         }
         heard = turn.now();
+        turn.heardClock(frame.clock());
         long delay = resendDelay();
         boolean progress = acknowledged(frame.ack(), turn);
         if (!frame.messages().isEmpty()) {
@@ -386,12 +387,12 @@ final class OpenSession {
             stamp(turn.now());
             do {
                 List<Message> messages = stream.send(SessionFrame.MAX_MESSAGES);
-                turn.transmit(link, frame(messages, !stream.unsent()));
+                turn.transmit(link, frame(messages, !stream.unsent(), turn));
             } while (stream.unsent());
             stream.sentAt(turn.now(), resendDelay());
         } else if (ackNow) {
             spoken();
-            turn.transmit(link, frame(List.of(), false));
+            turn.transmit(link, frame(List.of(), false, turn));
         }
     }
 
@@ -417,9 +418,10 @@ final class OpenSession {
         ackNow = false;
     }
 
-    private Data frame(List<Message> messages, boolean withStamp) {
+    private Data frame(List<Message> messages, boolean withStamp, SessionTurn turn) {
         long seq = stream.next() - messages.size();
-        return new Data(peer.session(), seq, stream.received(), withStamp, withStamp ? stamp : 0, 0, messages);
+        long echoed = withStamp ? stamp : 0;
+        return new Data(peer.session(), seq, stream.received(), withStamp, echoed, turn.shownClock(), messages);
     }
 
     OpenSession copy() {

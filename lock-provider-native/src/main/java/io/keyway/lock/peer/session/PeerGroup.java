@@ -459,6 +459,18 @@ public final class PeerGroup implements PeerView {
         @Override
         public void accept(Peer from, Message message) {}
 
+        /** What members say to each other is stamped itself, where the algorithm has a clock. */
+        @Override
+        public void atHand(long frameClock) {}
+
+        @Override
+        public void heardClock(long logicalClock) {}
+
+        @Override
+        public long shownClock() {
+            return turn().shownClock();
+        }
+
         @Override
         public long now() {
             return turn().now();

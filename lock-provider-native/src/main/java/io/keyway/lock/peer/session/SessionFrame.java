@@ -140,7 +140,8 @@ public sealed interface SessionFrame extends Frame {
      * @param stamped true if {@code stamp} counts
      * @param stamp from a client its clock, opaque to the member; from a member the highest stamp that it has processed
      *     in this session
-     * @param clock the sender's logical clock; 0 for algorithms that order nothing by it
+     * @param clock from a member its logical clock, from a client the highest that its process has heard of; 0 for
+     *     algorithms that order nothing by it
      */
     record Data(long session, long seq, long ack, boolean stamped, long stamp, long clock, List<Message> messages)
             implements SessionFrame {}

@@ -57,11 +57,18 @@ final class SessionTable {
     private @Nullable MemberSession recent;
     /** How long this member stood still; of this input only. */
     private long stalled;
+    /** The machines of members talk to each other. */
+    private boolean echoesMayWait;
 
     SessionTable(long maxTtl, int algorithm, ServerHandshake handshake) {
         this.maxTtl = maxTtl;
         this.algorithm = algorithm;
         this.handshake = handshake;
+    }
+
+    /** Echoes to other members may wait a little from now on. */
+    void letEchoesWait() {
+        echoesMayWait = true;
     }
 
     void begin(SessionTurn turn) {
@@ -93,6 +100,10 @@ final class SessionTable {
             if (session.stream.rewind()) {
                 turn.goal(SessionGoal.RESENT);
             }
+            touch(session);
+        }
+        if (session.connected() && session.owesNow(turn.now())) {
+            session.echoBy = Turn.NEVER;
             touch(session);
         }
         list(session);
@@ -222,13 +233,14 @@ final class SessionTable {
         }
         long number = frame.seq();
         List<Message> messages = frame.messages();
+        turn.atHand(frame.clock());
         for (int i = 0; i < messages.size(); i++) {
             Message message = messages.get(i);
             if (!stream.take(number++)) {
                 turn.goal(SessionGoal.DUPLICATE_DROPPED);
             } else if (message instanceof Bye) {
                 turn.goal(SessionGoal.BYE);
-                turn.transmit(session.link, header(session, List.of(), false));
+                turn.transmit(session.link, header(session, List.of(), false, turn));
                 end(session, turn);
                 return;
             } else if (message.key().algorithm() == algorithm) {
@@ -238,9 +250,13 @@ final class SessionTable {
                 return;
             }
         }
+        turn.atHand(0);
         session.heard = turn.now();
         if (frame.stamped()) {
             session.stamped(frame.stamp());
+            if (echoesMayWait) {
+                session.echoWithin(resendDelay(session) / 4, turn.now());
+            }
             touch(session);
         }
         if (!session.listeners.isEmpty()) {
@@ -262,7 +278,7 @@ final class SessionTable {
         return MessageStream.resendDelay(session.smallest(maxTtl));
     }
 
-    private Data header(MemberSession session, List<Message> messages, boolean complete) {
+    private static Data header(MemberSession session, List<Message> messages, boolean complete, SessionTurn turn) {
         MessageStream stream = session.stream;
         boolean echo = complete && session.stamped;
         return new Data(
@@ -271,7 +287,7 @@ final class SessionTable {
                 stream.received(),
                 echo,
                 echo ? session.stamp : 0,
-                0,
+                turn.shownClock(),
                 messages);
     }
 
@@ -315,13 +331,13 @@ final class SessionTable {
             MessageStream stream = session.stream;
             while (stream.unsent() && stream.room() > 0) {
                 List<Message> messages = stream.send(Math.min(stream.room(), SessionFrame.MAX_MESSAGES));
-                turn.transmit(session.link, header(session, messages, !stream.unsent()));
-                session.owes &= stream.unsent();
+                turn.transmit(session.link, header(session, messages, !stream.unsent(), turn));
+                session.answered(!stream.unsent());
             }
             // An echo never overtakes a message.
-            if (session.owes && !stream.unsent()) {
-                session.owes = false;
-                turn.transmit(session.link, header(session, List.of(), true));
+            if (!stream.unsent() && session.owesNow(turn.now())) {
+                session.answered(true);
+                turn.transmit(session.link, header(session, List.of(), true, turn));
             }
             if (stream.inFlight()) {
                 stream.sentAt(turn.now(), resendDelay(session));
@@ -358,6 +374,7 @@ final class SessionTable {
     SessionTable copy(ServerHandshake copiedHandshake) {
         SessionTable copy = new SessionTable(maxTtl, algorithm, copiedHandshake);
         copy.lastSession = lastSession;
+        copy.echoesMayWait = echoesMayWait;
         for (MemberSession session : sessions.values()) {
             MemberSession twin = session.copy();
             copy.sessions.put(twin.peer.session(), twin);

@@ -83,6 +83,17 @@ final class DisklessMember implements AutoCloseable {
         return new MemberList(ids);
     }
 
+    /** The only member of a cluster that whoever reaches it may use. */
+    static DisklessMember alone() throws IOException {
+        MemberList list = list(1);
+        return new DisklessMember(list.members().get(0), list, Security.insecure(), 1);
+    }
+
+    /** Where it is the only member. */
+    String url(String options) {
+        return "lock:native://" + id + "/" + CLUSTER + options;
+    }
+
     NodeId id() {
         return id;
     }

@@ -210,7 +210,7 @@ class HostileClusterTest {
                     nonsense(member, number);
                 }
             }
-            greedy(owner, "greedy/", MemberList.shard("held", MemberConfig.SHARDS));
+            greedy(owner, "greedy/", MemberList.shard("held", TestMembers.SHARDS));
         } catch (Exception e) {
             throw new AssertionError(e);
         }

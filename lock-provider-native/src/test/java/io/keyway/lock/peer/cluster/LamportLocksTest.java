@@ -11,9 +11,11 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
+import io.keyway.lock.peer.service.Tokens;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -131,6 +134,9 @@ class LamportLocksTest {
 
     @Test
     void membersInTheProcessesOfTheirClientsServeThem() throws Exception {
+        try (LockClient client = at("a")) {
+            client.lock("job").tryAcquire(PATIENCE).orElseThrow().close(); // all know their list: no quarantine
+        }
         List.of("a", "b", "c").forEach(members::end);
         List<LockClient> clients = new ArrayList<>();
         for (String letter : List.of("a", "b", "c")) {
@@ -144,6 +150,44 @@ class LamportLocksTest {
             assertThat(clients.get(2).lock("job").tryAcquire(PATIENCE)).isPresent();
         } finally {
             clients.forEach(LockClient::close);
+        }
+    }
+
+    @Test
+    void whatAProcessHasHeardOfComesBeforeWhatItAsksElsewhere() throws Exception {
+        // A cluster of the same name whose clock is days ahead: as if one member had heard what another has not.
+        TestMembers ahead = new TestMembers(directory.resolve("ahead"), new LamportAlgorithm(), "x");
+        long epoch = Instant.now().plus(Duration.ofDays(10)).getEpochSecond();
+        ahead.floor("x", Tokens.of(epoch - Instant.parse("2020-01-01T00:00:00Z").getEpochSecond(), 0));
+        ahead.startAll("x", TTL, true);
+        try (ahead;
+                LockClient one = Locks.open("lock:native:lamport://" + ahead.id("x") + "/keyway?maxTtl=10s&ttl=10s");
+                LockClient other = at("a")) {
+            Lease before = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease after = other.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            assertThat(after.token()).isGreaterThan(before.token());
+        }
+    }
+
+    @Test
+    @Tag("soak")
+    void whoeverHasToAskAnotherMemberComesAfterWhatItHeardOfTheFormer() throws Exception {
+        Duration shortest = Duration.ofSeconds(1);
+        TestMembers three = new TestMembers(directory.resolve("three"), new LamportAlgorithm(), "a", "b", "c");
+        three.start("a", "abc", shortest, true);
+        try (three;
+                LockClient client = Locks.open("lock:native:lamport://" + String.join(",", three.ids("abc"))
+                        + "/keyway?maxTtl=1s&ttl=1s&connect=eager")) { // it has found the only one that there is
+            CompletableFuture<Lease> first = client.lock("job").acquireAsync().toCompletableFuture();
+            three.start("b", "abc", shortest, true);
+            three.start("c", "abc", shortest, true);
+            Lease before = first.get();
+            before.close();
+            List.of("a", "b", "c").forEach(three::end);
+            three.start("b", "bc", shortest, false, "a");
+            three.start("c", "bc", shortest, false, "a");
+            Lease after = client.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            assertThat(after.token()).isGreaterThan(before.token());
         }
     }
 

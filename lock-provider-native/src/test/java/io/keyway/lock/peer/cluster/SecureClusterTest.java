@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +28,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -191,5 +194,38 @@ class SecureClusterTest {
         context.init(null, trust.getTrustManagers(), null);
         works(Locks.open(
                 LockUrl.parse(url(list, "")), ClientOptions.defaults().with(NativeOptions.SSL_CONTEXT, context)));
+    }
+
+    /** As one that looks certificates up at a server of its own. */
+    private static final class FailingTrust implements X509TrustManager {
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type) {
+            throw new IllegalStateException("it is a client's");
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type) {
+            throw new IllegalStateException("no list of revoked certificates");
+        }
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+
+    @Test
+    void aTrustManagerThatFailsIsTold() throws Exception {
+        MemberList list = serve(null, own, false);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, new TrustManager[] {new FailingTrust()}, null);
+        ClientOptions options = ClientOptions.defaults().with(NativeOptions.SSL_CONTEXT, context);
+        assertThatThrownBy(
+                        () -> Locks.open(LockUrl.parse(url(list, "")), options).close())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContainingAll(
+                        "cannot connect to 127.0.0.1:",
+                        "a trust or key manager of this end failed",
+                        "no list of revoked certificates");
     }
 }

@@ -22,6 +22,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * were chosen.
  */
 final class TestMembers implements AutoCloseable {
+    /** More than by default: names are divided in these tests. */
+    static final int SHARDS = 4;
+
     private final Path directory;
     private final Map<String, NodeId> ids = new LinkedHashMap<>();
     private final Map<String, ClusterMember> running = new LinkedHashMap<>();
@@ -129,7 +132,7 @@ final class TestMembers implements AutoCloseable {
                 init,
                 Set.copyOf(removed.stream().map(this::node).toList()),
                 maxTtl,
-                MemberConfig.SHARDS,
+                SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
                 floors.getOrDefault(letter, 0L));
         ClusterMember member = ClusterMember.start(plan, algorithm, () -> ended.add(letter));

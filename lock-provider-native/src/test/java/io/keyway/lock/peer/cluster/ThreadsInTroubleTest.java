@@ -8,7 +8,6 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.security.Security;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -25,13 +24,11 @@ import org.junit.jupiter.api.Timeout;
 class ThreadsInTroubleTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    private MemberList list;
     private DisklessMember member;
 
     @BeforeEach
     void start() throws Exception {
-        list = DisklessMember.list(1);
-        member = new DisklessMember(list.members().get(0), list, Security.insecure(), 1);
+        member = DisklessMember.alone();
     }
 
     @AfterEach
@@ -40,7 +37,7 @@ class ThreadsInTroubleTest {
     }
 
     private LockClient open(ClientOptions options) {
-        return Locks.open("lock:native://" + list + "/" + DisklessMember.CLUSTER + "?cache=off", options);
+        return Locks.open(member.url("?cache=off"), options);
     }
 
     /** As an application does whose futures go on on the thread that completes them. */

@@ -9,7 +9,6 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
-import io.keyway.lock.peer.security.Security;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,13 +38,11 @@ class WaitingThreadsTest {
 
     private final List<LockClient> clients = new ArrayList<>();
     private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
-    private MemberList list;
     private DisklessMember member;
 
     @BeforeEach
     void start() throws Exception {
-        list = DisklessMember.list(1);
-        member = new DisklessMember(list.members().get(0), list, Security.insecure(), 1);
+        member = DisklessMember.alone();
     }
 
     @AfterEach
@@ -54,7 +52,7 @@ class WaitingThreadsTest {
     }
 
     private LockClient open(String options) {
-        LockClient client = Locks.open("lock:native://" + list + "/" + DisklessMember.CLUSTER + options);
+        LockClient client = Locks.open(member.url(options));
         clients.add(client);
         return client;
     }
@@ -82,7 +80,7 @@ class WaitingThreadsTest {
         for (Thread user : users) {
             user.join(LONG.toMillis());
             assertThat(user.isAlive())
-                    .as("%s waits: %s", user, List.of(user.getStackTrace()))
+                    .as("%s waits: %s; failed: %s", user, List.of(user.getStackTrace()), failures)
                     .isFalse();
         }
         assertThat(failures).isEmpty();
@@ -142,6 +140,7 @@ class WaitingThreadsTest {
         LockClient client = open("");
         Lease one = holder.lock("one").acquire();
         Lease two = holder.lock("two").acquire();
+        client.lock("three").acquire().release(); // which connects: the first answer may take its time
         List<Thread> users = new ArrayList<>();
         users.add(user(() -> {
             Optional<Lease> none = client.lock("one").tryAcquire(Duration.ofMillis(300));
@@ -215,24 +214,21 @@ class WaitingThreadsTest {
         LockClient one = open("?cache=off");
         LockClient two = open("");
         int rounds = 150;
-        List<Thread> users = new ArrayList<>();
+        List<Thread> users = new CopyOnWriteArrayList<>();
         for (int i = 0; i < 8; i++) {
             LockClient client = i % 2 == 0 ? one : two;
             Random random = new Random(i);
             users.add(user(() -> {
                 for (int round = 0; round < rounds; round++) {
                     ask(client, "n" + random.nextInt(3), random.nextInt(4));
+                    List<Thread> all = List.copyOf(users);
+                    if (!all.isEmpty()) { // wherever that one is just now
+                        all.get(random.nextInt(all.size())).interrupt();
+                    }
                 }
             }));
         }
-        Thread interrupter = user(() -> {
-            while (users.stream().anyMatch(Thread::isAlive)) {
-                users.get(ThreadLocalRandom.current().nextInt(users.size())).interrupt();
-                TimeUnit.MILLISECONDS.sleep(1);
-            }
-        });
         join(users);
-        join(List.of(interrupter));
         for (String name : List.of("n0", "n1", "n2")) {
             Optional<Lease> free = one.lock(name).tryAcquire(LONG);
             assertThat(free).as(name).isPresent();

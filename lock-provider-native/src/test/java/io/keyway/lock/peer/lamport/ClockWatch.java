@@ -46,6 +46,24 @@ public final class ClockWatch extends UnsafeProcess {
             mute = on;
         }
 
+        /** A member has lost its file and its memory, and with them what only it knew of. */
+        public void forgot(int member) {
+            stamped.removeIf(each -> each.member == member && !isKnown(each));
+            for (int other = 0; other < now.length; other++) {
+                now[member][other] = other == member ? now[member][other] : 0;
+            }
+        }
+
+        /** Whether another member has heard of it. */
+        private boolean isKnown(Stamped former) {
+            for (int other = 0; other < now.length; other++) {
+                if (other != former.member && now[other][former.member] >= former.at) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
         private void received(int member, Message message) {
             long[] then = sent.get(message);
             for (int i = 0; then != null && i < then.length; i++) {

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.lamport;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.lamport.LamportManager.Held;
@@ -61,6 +62,12 @@ public final class LamportView {
     /** True if that request waits. */
     public static boolean waits(Machine machine, Peer session, long request) {
         return ((LamportManager) machine).waits(session, request);
+    }
+
+    /** The machines of a member, its process done in that way. */
+    public static MachineFactory machines(UnsafeLamport variant) {
+        MachineFactory regular = new LamportAlgorithm().memberMachines(all -> true);
+        return key -> key.equals(LamportKeys.PROCESS) ? new UnsafeProcess(variant) : regular.create(key);
     }
 
     /** Its rare situations. */

@@ -25,6 +25,9 @@ import java.util.Map;
  */
 final class LamportWorld {
     static final String NAME = "job";
+    /** Who tells of a clock of a later epoch is wrong. */
+    static final long LAST_EPOCH = 1_000;
+
     private static final long EPOCH = 1;
     private static final long SECOND = 1_000_000_000L;
 
@@ -35,6 +38,9 @@ final class LamportWorld {
 
     private long now;
     private int sent;
+    /** What the client shows that is heard now. */
+    private long frameClock;
+
     private boolean confirmed = true;
 
     /** Members that have met, and have told each other what they ask for. */
@@ -91,6 +97,13 @@ final class LamportWorld {
     void ask(String member, long number, boolean answerAtOnce) {
         Owner owner = new Owner(member + number, Map.of());
         node(member).call(new LamportCall.Want(NAME, number, owner, answerAtOnce, true, now));
+    }
+
+    /** The same, of a client that has heard of that time elsewhere. */
+    void askHaving(String member, long number, long heard) {
+        frameClock = heard;
+        ask(member, number);
+        frameClock = 0;
     }
 
     /** It has released, given up or died. */
@@ -374,6 +387,16 @@ final class LamportWorld {
         @Override
         public long epoch() {
             return EPOCH;
+        }
+
+        @Override
+        public long lastEpoch() {
+            return LAST_EPOCH;
+        }
+
+        @Override
+        public long frameClock() {
+            return frameClock;
         }
 
         @Override

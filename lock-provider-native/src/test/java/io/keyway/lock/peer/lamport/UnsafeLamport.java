@@ -9,13 +9,15 @@ public enum UnsafeLamport {
     NO_TIE_BREAK,
     /** The clock does not heed what it receives. */
     CLOCK_NOT_MERGED,
+    /** What a client has heard of from another member is not heeded. */
+    CLIENTS_NOT_HEEDED,
     /** A message may overtake an earlier request of its sender. */
     UNORDERED,
     /** What was lost with a session is not said again. */
     SAYS_ONCE,
     /** A release ends all requests of its sender. */
     RELEASES_ALL,
-    /** A restarted member begins at 0 and asks at once. */
+    /** A restarted member begins at 0 and asks at once, and nobody tells it anew what stands. */
     AMNESIA,
     /** A restarted member speaks while clients of its former life may hold what that one granted. */
     SPEAKS_EARLY,

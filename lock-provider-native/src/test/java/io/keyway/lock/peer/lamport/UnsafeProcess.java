@@ -46,6 +46,12 @@ class UnsafeProcess extends LamportProcess {
     }
 
     @Override
+    long shown(Turn turn) {
+        boolean heeds = variant != UnsafeLamport.CLOCK_NOT_MERGED && variant != UnsafeLamport.CLIENTS_NOT_HEEDED;
+        return heeds ? super.shown(turn) : 0;
+    }
+
+    @Override
     long answers(String member, Other other, int self, Turn turn) {
         if (variant == UnsafeLamport.SUSPICION && turn.peers().suspected(member)) {
             return Long.MAX_VALUE;
@@ -105,7 +111,8 @@ class UnsafeProcess extends LamportProcess {
 
     @Override
     void greet(String member, Turn turn) {
-        if (variant != UnsafeLamport.SAYS_ONCE || greeted.add(member)) {
+        boolean once = variant == UnsafeLamport.SAYS_ONCE || variant == UnsafeLamport.AMNESIA;
+        if (!once || greeted.add(member)) {
             super.greet(member, turn);
         }
     }

@@ -3,7 +3,6 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -200,9 +199,6 @@ final class ContendedWorld {
 
         @Override
         public void deliver(Notice notice) {}
-
-        @Override
-        public void reached(CoverageGoal goal) {}
     };
 
     /** A client that is never cut off. */
@@ -264,9 +260,6 @@ final class ContendedWorld {
 
         @Override
         public void persist(DurableRecord record, long ticket) {}
-
-        @Override
-        public void reached(CoverageGoal goal) {}
 
         @Override
         public void deliver(Notice notice) {

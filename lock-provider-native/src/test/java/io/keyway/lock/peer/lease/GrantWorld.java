@@ -4,7 +4,8 @@ package io.keyway.lock.peer.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
-import io.keyway.lock.peer.client.GrantClient;
+import io.keyway.lock.peer.client.GrantCache;
+import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
@@ -22,6 +23,7 @@ import io.keyway.lock.peer.queue.LockDirectory;
 import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
@@ -45,14 +47,16 @@ import java.util.TreeMap;
 final class GrantWorld {
     static final long MS = 1_000_000;
     static final long TTL = 8_000 * MS;
+    /** What users state, unless a script says otherwise. */
     static final int CAPACITY = 3;
+
     static final Key KEY = new Key(9, "a");
 
     /** What a user holds. */
     record Held(long request, LockMode mode, int permits, long token, GrantHandle handle) {}
 
     private final MachineFactory members;
-    private final LockSettings settings;
+    private final MachineFactory machines;
     final List<Client> clients = new ArrayList<>();
     private final Set<Long> tokens = new LinkedHashSet<>();
     final Set<CoverageGoal> goals = new LinkedHashSet<>();
@@ -66,13 +70,30 @@ final class GrantWorld {
     private long links;
     private long requests;
     private boolean copies = true;
+    private int capacity = CAPACITY;
 
     GrantWorld(Admission admission, int clientCount) {
         this(admission, LockSettings.defaults(), clientCount);
     }
 
+    /** Of clients that ask for each user at once, and keep nothing. */
     GrantWorld(Admission admission, LockSettings settings, int clientCount) {
-        this.settings = settings;
+        this(admission, settings, clientCount, key -> LockClientHelper.askingForEach(key, settings));
+    }
+
+    /** Of clients as the lease service has them. */
+    static GrantWorld ofCaches(Admission admission, LockSettings settings, int clientCount) {
+        return new GrantWorld(
+                admission,
+                settings,
+                clientCount,
+                key -> key.equals(LockKeys.cache(KEY.algorithm()))
+                        ? new GrantCache(settings.cacheSize())
+                        : new LockClientHelper(key, settings));
+    }
+
+    private GrantWorld(Admission admission, LockSettings settings, int clientCount, MachineFactory machines) {
+        this.machines = machines;
         members = key -> key.id().isEmpty() ? new LockDirectory() : new LockManager(key, settings, admission);
         sessions = new PlainMember(epoch, Turn.NEVER, 4 * TTL);
         member = new Cell(members, sessions);
@@ -85,6 +106,12 @@ final class GrantWorld {
     /** Compares no copies, for scripts of very many steps. */
     GrantWorld withoutCopies() {
         copies = false;
+        return this;
+    }
+
+    /** From now on users state that capacity. */
+    GrantWorld withCapacity(int permits) {
+        capacity = permits;
         return this;
     }
 
@@ -146,6 +173,14 @@ final class GrantWorld {
         clients.forEach(Client::open);
     }
 
+    /** That client's process is gone, and the member hears so. */
+    void kill(Client client) {
+        client.held.clear();
+        toMember(new Input.Died(client.link));
+        client.link = 0;
+        deliver();
+    }
+
     int residents() {
         return member.residents();
     }
@@ -168,7 +203,7 @@ final class GrantWorld {
             permits += held.mode() == LockMode.PERMITS ? held.permits() : 0;
         }
         boolean alone = modes.contains(LockMode.EXCLUSIVE);
-        assertThat(modes.size() <= 1 && permits <= CAPACITY && (!alone || believed.size() == 1))
+        assertThat(modes.size() <= 1 && permits <= capacity && (!alone || believed.size() == 1))
                 .as("believed together: %s", believed)
                 .isTrue();
         assertThat(believed).extracting(Held::token).doesNotHaveDuplicates();
@@ -233,6 +268,9 @@ final class GrantWorld {
         final List<LockNotice> notices = new ArrayList<>();
         final Map<Long, Held> held = new LinkedHashMap<>();
         final Set<Long> waiting = new LinkedHashSet<>();
+        /** The tokens of what users gave up when they asked for less. */
+        private final Set<Long> givenUp = new LinkedHashSet<>();
+
         private final Map<Long, LockCall.Acquire> asked = new LinkedHashMap<>();
         private final ArrayDeque<Runnable> toMember = new ArrayDeque<>();
         private final ArrayDeque<Runnable> toClient = new ArrayDeque<>();
@@ -241,7 +279,6 @@ final class GrantWorld {
 
         Client(String name) {
             this.name = name;
-            MachineFactory machines = key -> new GrantClient(key, settings);
             this.cell = new Cell(machines, new PlainClient());
         }
 
@@ -305,10 +342,15 @@ final class GrantWorld {
         }
 
         long ask(LockMode mode, int permits, long ttl, boolean queue) {
+            return ask(mode, permits, capacity, capacity, ttl, queue);
+        }
+
+        /** {@code sees}: the capacity in this user's view. */
+        long ask(LockMode mode, int permits, int sees, int perResource, long ttl, boolean queue) {
             long request = ++requests;
             Owner owner = new Owner(name, Map.of());
             LockCall.Acquire call = new LockCall.Acquire(
-                    request, mode, permits, CAPACITY, ttl, owner, queue, queue, 500 * MS, 0, 0, request);
+                    request, mode, permits, sees, perResource, ttl, owner, queue, queue, 500 * MS, 0, 0, 0, request);
             waiting.add(request);
             asked.put(request, call);
             call(call);
@@ -331,6 +373,81 @@ final class GrantWorld {
             call(new LockCall.Release(token));
         }
 
+        /** As an engine does: without the cell if it can be; true if so. */
+        boolean letGo(long request) {
+            Held grant = held.remove(request);
+            assertThat(grant).isNotNull();
+            if (grant.handle().tryRelease(grant.token(), now)) {
+                check();
+                return true;
+            }
+            call(new LockCall.Release(grant.token()));
+            return false;
+        }
+
+        /** As an engine does: an idle grant, without the cell. The request, or 0. */
+        long reuse(LockMode mode, int permits, int capacity, long ttl) {
+            for (GrantHandle handle : handles()) {
+                long request = requests + 1;
+                long token = handle.tryReuse(mode, permits, capacity, ttl, new Owner(name, Map.of()), request, now);
+                if (token != 0) {
+                    requests = request;
+                    assertThat(tokens.add(token)).isTrue();
+                    held.put(request, new Held(request, mode, permits, token, handle));
+                    check();
+                    return request;
+                }
+            }
+            return 0;
+        }
+
+        long reuse(LockMode mode) {
+            return reuse(mode, 1, 1, TTL);
+        }
+
+        List<GrantHandle> handles() {
+            LockClientHelper helper = (LockClientHelper) cell.machine(KEY);
+            return helper == null ? List.of() : helper.handles();
+        }
+
+        /** What is granted and idle. */
+        long idle() {
+            return handles().stream().filter(GrantHandle::idle).count();
+        }
+
+        /** Wants what that request holds in another mode; whoever wants to write less has stopped writing. */
+        long convert(long request, LockMode mode, boolean queue) {
+            long wish = ++requests;
+            long token = token(request);
+            Owner owner = new Owner(name, Map.of());
+            LockCall.Acquire call =
+                    new LockCall.Acquire(wish, mode, 1, 1, 1, TTL, owner, queue, queue, 500 * MS, 0, 0, token, wish);
+            waiting.add(wish);
+            asked.put(wish, call);
+            if (mode == LockMode.SHARED) {
+                held.remove(request);
+                givenUp.add(token);
+            }
+            call(call);
+            return wish;
+        }
+
+        /** A request that comes with others. */
+        LockCall.Acquire expected(LockCall.Acquire call) {
+            waiting.add(call.request());
+            asked.put(call.request(), call);
+            return call;
+        }
+
+        /** Several calls of users, of which nothing is sent before the last one was taken. */
+        void together(LockCall... calls) {
+            for (LockCall each : calls) {
+                cell.input(new Input.Command(KEY, each), this);
+            }
+            cell.flush(this);
+            GrantWorld.this.deliver();
+        }
+
         void withdraw(long request) {
             call(new LockCall.Withdraw(request));
         }
@@ -351,6 +468,7 @@ final class GrantWorld {
                 answered(granted.request());
                 LockCall.Acquire call = asked.get(granted.request());
                 assertThat(call).isNotNull();
+                held.values().removeIf(old -> call.converts() != 0 && old.token() == call.converts());
                 assertThat(tokens.add(granted.token()))
                         .as("%s is given once", granted)
                         .isTrue();
@@ -364,7 +482,8 @@ final class GrantWorld {
             } else if (said instanceof LockNotice.Withdrawn withdrawn) {
                 answered(withdrawn.request());
             } else if (said instanceof LockNotice.Ended ended) {
-                assertThat(held.values().removeIf(grant -> grant.token() == ended.token()))
+                assertThat(held.values().removeIf(grant -> grant.token() == ended.token())
+                                || givenUp.remove(ended.token()))
                         .as("%s held what it is told the end of: %s", name, ended)
                         .isTrue();
             } else if (said instanceof LockNotice.ReleaseDone done && done.answer() == Answer.DONE) {

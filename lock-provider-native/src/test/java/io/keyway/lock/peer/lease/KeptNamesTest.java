@@ -14,21 +14,14 @@ import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.spi.Owner;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Locks that are to be held at least for some time: who is kept out by a grant that is over, and for how long. */
-class KeptNamesTest {
+class KeptNamesTest extends LeaseScenarios {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;
     private static final long AT_LEAST = 2 * TTL;
     private static final long TOKEN = 7L << 31 | 3;
-
-    private LeaseWorld world = LeaseWorld.of(3);
-
-    private LeaseWorld.Client c(int i) {
-        return world.client(i);
-    }
 
     /** The token of a grant that c0 has of "a" from now on. */
     private long granted() {
@@ -44,11 +37,6 @@ class KeptNamesTest {
         assertThat(c(1).believes("a")).isZero();
         world.advance(1);
         assertThat(c(1).believes("a")).isPositive();
-    }
-
-    @AfterEach
-    void nothingUnsafeHappened() {
-        assertThat(world.violations).isEmpty();
     }
 
     @Test

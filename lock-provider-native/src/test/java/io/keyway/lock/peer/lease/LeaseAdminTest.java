@@ -17,23 +17,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class LeaseAdminTest {
+class LeaseAdminTest extends LeaseScenarios {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;
-
-    private LeaseWorld world = LeaseWorld.of(3);
-
-    private LeaseWorld.Client c(int i) {
-        return world.client(i);
-    }
-
-    @AfterEach
-    void nothingUnsafeHappened() {
-        assertThat(world.violations).isEmpty();
-    }
 
     private LockMessage.Status show(String name) {
         c(2).call(name, new LockCall.Show(1, 2_000 * MS));
@@ -115,10 +103,11 @@ class LeaseAdminTest {
         for (int i = 0; i < 2_000; i++) {
             list.add(new Participant(owner, io.keyway.lock.LockMode.EXCLUSIVE, 1, 0, i));
         }
-        int listed = list.parts().stream().mapToInt(List::size).sum();
+        int listed =
+                list.parts().stream().mapToInt(part -> part.waiters().size()).sum();
         assertThat(listed + list.more()).isEqualTo(2_000);
         assertThat(listed).isBetween(900, 1_000);
-        assertThat(list.parts()).allSatisfy(part -> assertThat(part).hasSizeBetween(1, 12));
+        assertThat(list.parts()).allSatisfy(part -> assertThat(part.waiters()).hasSizeBetween(1, 12));
     }
 
     @Test

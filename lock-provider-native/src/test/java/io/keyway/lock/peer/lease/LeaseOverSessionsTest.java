@@ -7,7 +7,6 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -146,9 +145,6 @@ class LeaseOverSessionsTest {
         }
 
         @Override
-        public void reached(CoverageGoal goal) {}
-
-        @Override
         public void deliver(Notice notice) {}
     };
 
@@ -250,9 +246,6 @@ class LeaseOverSessionsTest {
 
         @Override
         public void persist(DurableRecord record, long ticket) {}
-
-        @Override
-        public void reached(CoverageGoal goal) {}
 
         @Override
         public void deliver(Notice notice) {

@@ -13,24 +13,12 @@ import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Tokens;
 import io.keyway.lock.spi.Owner;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** F17: what survives a restart of the member, and what must not. */
-class LeaseRestartTest {
+class LeaseRestartTest extends LeaseScenarios {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;
-
-    private LeaseWorld world = LeaseWorld.of(3);
-
-    private LeaseWorld.Client c(int i) {
-        return world.client(i);
-    }
-
-    @AfterEach
-    void nothingUnsafeHappened() {
-        assertThat(world.violations).isEmpty();
-    }
 
     @Test
     void f17_aHolderReassertsDuringQuarantineAndKeepsItsToken() {

@@ -15,23 +15,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** F6: a clean end carries every grant that lives, and the next start holds them all. */
-class LeaseTableTest {
+class LeaseTableTest extends LeaseScenarios {
     private static final long TTL = LeaseWorld.TTL;
-
-    private final LeaseWorld world = LeaseWorld.of(3);
-
-    private LeaseWorld.Client c(int i) {
-        return world.client(i);
-    }
-
-    @AfterEach
-    void nothingUnsafeHappened() {
-        assertThat(world.violations).isEmpty();
-    }
 
     private List<GrantTable.Entry> table() {
         return GrantTable.of(world.member(), LeaseKeys.ALGORITHM, world.now()).orElseThrow();

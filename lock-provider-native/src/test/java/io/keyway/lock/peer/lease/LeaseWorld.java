@@ -464,7 +464,7 @@ final class LeaseWorld {
                             call.request(),
                             call.mode(),
                             call.permits(),
-                            call.limit(),
+                            call.capacity(),
                             call.ttl(),
                             call.owner(),
                             true,
@@ -501,7 +501,7 @@ final class LeaseWorld {
             names.put(request, lock);
             String user = name + "#" + request;
             return new LockCall.Acquire(
-                    request, LockMode.EXCLUSIVE, 1, 1, ttl, owner(), queue, false, 500 * MS, atLeast, 0, user);
+                    request, LockMode.EXCLUSIVE, 1, 1, 1, ttl, owner(), queue, false, 500 * MS, atLeast, 0, 0, user);
         }
 
         /** One of a batch; nothing is sent before {@link #flush}. */

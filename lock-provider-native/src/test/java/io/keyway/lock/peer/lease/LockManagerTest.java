@@ -4,23 +4,11 @@ package io.keyway.lock.peer.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.client.LockClientHelper;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class LockManagerTest {
+class LockManagerTest extends LeaseScenarios {
     private static final long MS = LeaseWorld.MS;
     private static final long TTL = LeaseWorld.TTL;
-
-    private LeaseWorld world = LeaseWorld.of(3);
-
-    private LeaseWorld.Client c(int i) {
-        return world.client(i);
-    }
-
-    @AfterEach
-    void nothingUnsafeHappened() {
-        assertThat(world.violations).isEmpty();
-    }
 
     @Test
     void anUncontendedAcquireIsOneRoundTripAndAReleaseNone() {

@@ -7,7 +7,6 @@ import com.sun.management.ThreadMXBean;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -126,9 +125,6 @@ class PairCostTest {
 
         @Override
         public void deliver(Notice notice) {}
-
-        @Override
-        public void reached(CoverageGoal goal) {}
     }
 
     private static final class Client extends End {

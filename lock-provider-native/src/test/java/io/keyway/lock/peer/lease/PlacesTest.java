@@ -4,22 +4,10 @@ package io.keyway.lock.peer.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.service.LockSettings;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Each request that has to wait hears so, once, as soon as its client can know it. */
-class PlacesTest {
-    private LeaseWorld world = LeaseWorld.of(3);
-
-    private LeaseWorld.Client c(int i) {
-        return world.client(i);
-    }
-
-    @AfterEach
-    void nothingUnsafeHappened() {
-        assertThat(world.violations).isEmpty();
-    }
-
+class PlacesTest extends LeaseScenarios {
     @Test
     void aWaiterIsToldItsPlaceWhenItIsQueuedAndNoOther() {
         c(0).acquireWithPlace("a");

@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Test;
 
 /** Shared locks and permits: several grants of one name, at one client and at several, under an admission rule. */
 class SeveralGrantsTest {
-    private static final Admission LOCKS = Admission.of(EXCLUSIVE, SHARED);
-    private static final Admission SEMAPHORES = Admission.of(PERMITS);
+    private static final Admission LOCKS = Admission.LOCKS;
+    private static final Admission SEMAPHORES = Admission.SEMAPHORES;
 
     private final GrantWorld world = new GrantWorld(LOCKS, 3);
     private final GrantWorld.Client c0 = world.clients.get(0);
@@ -332,6 +332,43 @@ class SeveralGrantsTest {
                 .extracting(Participant::token)
                 .containsExactlyInAnyOrder(c0.token(first), c0.token(second));
         assertThat(status.waiters()).extracting(Participant::mode).containsExactlyInAnyOrder(EXCLUSIVE, SHARED);
+    }
+
+    @Test
+    void aGrantThatItsClientDoesNotListLiesIdleAndOneGrantedSinceDoesNot() {
+        long idle = c0.acquire(SHARED);
+        long used = c0.acquire(SHARED);
+        Participant use = new Participant(new Owner("c0", Map.of()), SHARED, 1, c0.token(used), 5 * MS);
+        long busy = c1.acquire(SHARED);
+        c0.cut(true);
+        c2.question(new LockCall.Show(900, TTL));
+        long since = c1.acquire(SHARED);
+        c0.raw(new LockMessage.Use(GrantWorld.KEY, 1, List.of(use), List.of(), 0, true));
+
+        LockMessage.Status status =
+                (LockMessage.Status) c2.told(LockNotice.Told.class).get(0).answer();
+        assertThat(c0.token(idle)).isPositive();
+        assertThat(status.holders())
+                .extracting(Participant::token)
+                .containsExactly(c0.token(used), c1.token(busy), c1.token(since));
+        assertThat(status.holders().get(0).nanos()).isEqualTo(5 * MS);
+    }
+
+    @Test
+    void thousandsOfHoldersComeInSeveralPartsAndTheirPermitsAreCounted() {
+        int many = 3_000;
+        GrantWorld permits =
+                new GrantWorld(SEMAPHORES, 2).withCapacity(2 * many).withoutCopies();
+        for (int i = 0; i < many; i++) {
+            permits.clients.get(0).acquire(PERMITS, 2, TTL);
+        }
+        permits.clients.get(1).question(new LockCall.Show(900, TTL));
+
+        LockMessage.Status status = (LockMessage.Status)
+                permits.clients.get(1).told(LockNotice.Told.class).get(0).answer();
+        assertThat(status.holders()).hasSize(many);
+        assertThat(status.out()).isEqualTo(2 * many);
+        assertThat(status.more()).isZero();
     }
 
     @Test

@@ -3,7 +3,11 @@ package io.keyway.lock.peer.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.queue.Admission;
+import io.keyway.lock.peer.queue.UnsafeModes;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Unsafe;
 import java.util.function.Function;
@@ -145,6 +149,49 @@ class UnsafeTracesTest {
             // The lock moves on in this instant, or lies idle until the lease that nobody took has run out.
             assertThat(world.client(2).believes("a") != 0).isEqualTo(variant == null);
             assertThat(world.violations).isEmpty();
+        }
+    }
+
+    private static ManagerWorld managerWorld(@Nullable UnsafeModes variant) {
+        LockSettings settings = LockSettings.defaults();
+        return variant == null
+                ? new ManagerWorld(Admission.LOCKS, settings)
+                : new ManagerWorld(key -> variant.manager(key, settings));
+    }
+
+    @Test
+    void anUpgradeThatReachedNobodyKeepsNoReadersOut() {
+        for (UnsafeModes variant : new @Nullable UnsafeModes[] {null, UnsafeModes.WITHDRAWN_UPGRADE_STAYS}) {
+            ManagerWorld world = managerWorld(variant);
+            ManagerWorld.Client a = world.client();
+            ManagerWorld.Client b = world.client();
+            long reader = a.has(LockMode.SHARED);
+            long upgrade = a.upgrades(reader);
+            long waits = b.wants(LockMode.SHARED);
+            a.doesNotTake(a.token(upgrade));
+            a.goesOnWith(reader, LockMode.SHARED);
+            a.withdraws(upgrade);
+            assertThat(b.token(waits) != 0).isEqualTo(variant == null);
+        }
+    }
+
+    @Test
+    void readersKeepTheirLeasesOverARestart() {
+        for (UnsafeModes variant : new @Nullable UnsafeModes[] {null, UnsafeModes.READERS_NOT_REASSERTED}) {
+            ManagerWorld world = managerWorld(variant);
+            ManagerWorld.Client a = world.client();
+            ManagerWorld.Client b = world.client();
+            long first = a.has(LockMode.SHARED);
+            long second = b.has(LockMode.SHARED);
+            world.crash();
+            a.connect();
+            a.reasserts(LockMode.SHARED, 1, first);
+            b.connect();
+            b.reasserts(LockMode.SHARED, 1, second);
+            int refused = a.all(LockMessage.Revoke.class).size()
+                    + b.all(LockMessage.Revoke.class).size();
+            assertThat(refused).isEqualTo(variant == null ? 0 : 2);
+            assertThat(a.shown().holders()).hasSize(variant == null ? 2 : 0);
         }
     }
 }

@@ -8,8 +8,10 @@ import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.queue.UnsafeManagers;
+import io.keyway.lock.peer.queue.UnsafeModes;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Unsafe;
+import java.util.function.Predicate;
 
 /** Lease services with one repair undone, for tests that must find it. */
 public final class UnsafeVariants {
@@ -20,6 +22,11 @@ public final class UnsafeVariants {
         return variant(
                 new LeaseAlgorithm(settings).memberMachines(all -> true),
                 key -> UnsafeManagers.manager(variant, key, settings));
+    }
+
+    /** The same of shared modes and permits, for the names that a member owns. */
+    public static MachineFactory members(UnsafeModes variant, LockSettings settings, Predicate<String> owned) {
+        return variant(new LeaseAlgorithm(settings).memberMachines(owned), key -> variant.manager(key, settings));
     }
 
     /** The clients' side. */

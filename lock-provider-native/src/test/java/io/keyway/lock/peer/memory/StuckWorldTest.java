@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,10 +43,10 @@ class StuckWorldTest {
     private static final LockKey X = LockKey.lock(LockName.of("x"));
 
     private final MemoryWorlds worlds = new MemoryWorlds(Duration.ofMillis(300));
-    private final LockClient alice = open("alice");
-    private final LockClient bob = open("bob");
+    private final LockClient alice = open(worlds, "alice");
+    private final LockClient bob = open(worlds, "bob");
 
-    private LockClient open(String name) {
+    private static LockClient open(MemoryWorlds worlds, String name) {
         Guarantee promise = new Guarantee(Grade.TIMED, "");
         Guarantees guarantees = new Guarantees(promise, promise, promise, promise, Duration.ofMillis(100), MAX_TTL);
         Cells cells = new Cells("mem:stuck", MAX_TTL, Algorithms.standard(), Authenticator.none());
@@ -116,6 +117,34 @@ class StuckWorldTest {
 
         world.advance(Duration.ZERO);
         assertThatThrownBy(() -> bob.lock("x").tryAcquire()).isInstanceOf(LockUnavailableException.class);
+    }
+
+    @Test
+    void whoHasWaitedForAnotherMoverDoesNotWaitForItself() throws Exception {
+        MemoryWorlds patient = new MemoryWorlds(Duration.ofMinutes(4));
+        try (LockClient holder = open(patient, "holder");
+                LockClient waiter = open(patient, "waiter")) {
+            MemoryWorld world = waiter.unwrap(MemoryWorld.class);
+            holder.lock("x").acquire();
+            CompletableFuture<Void> moved = new CompletableFuture<>();
+            AtomicBoolean waited = new AtomicBoolean();
+            Thread former = new Thread(
+                    () -> {
+                        while (!waited.get()) {
+                            world.advance(Duration.ofSeconds(1));
+                            moved.complete(null);
+                        }
+                    },
+                    "former");
+            former.start();
+            moved.get(30, TimeUnit.SECONDS);
+            assertThat(waiter.lock("x").tryAcquire(Duration.ofMinutes(1))).isEmpty();
+            waited.set(true);
+            former.join();
+
+            world.advance(Duration.ZERO);
+            assertThat(waiter.lock("x").tryAcquire(Duration.ofSeconds(5))).isEmpty();
+        }
     }
 
     @Test

@@ -22,6 +22,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -238,7 +239,7 @@ class ClientLoopTest {
     @Test
     void aReaderWhoseTimeIsUpHandsTheRoleOn() {
         CompletableFuture<String> never = new CompletableFuture<>();
-        CompletableFuture<String> first = waits(never, Duration.ofMillis(300));
+        CompletableFuture<String> first = waits(never, Duration.ofSeconds(1));
         waitsIndeed(last());
         CompletableFuture<String> outcome = new CompletableFuture<>();
         CompletableFuture<String> second = waits(outcome, LONG);
@@ -361,12 +362,7 @@ class ClientLoopTest {
         CompletableFuture<String> due = new CompletableFuture<>();
         loop.execute(() -> loop.after(1_000_000, () -> due.complete("due")));
         assertThat(waits(due, LONG)).succeedsWithin(LONG).isEqualTo("due");
-        // While requests come it looks for alarms more often; that ends a second after the last one.
-        await("it is idle").atMost(LONG).pollInterval(Duration.ofMillis(1100)).until(() -> {
-            long before = waits(tasks);
-            TimeUnit.MILLISECONDS.sleep(1000);
-            return waits(tasks) - before < 20;
-        });
+        awaitIdle(tasks);
     }
 
     @Test
@@ -376,13 +372,21 @@ class ClientLoopTest {
         CompletableFuture<String> never = new CompletableFuture<>();
         CompletableFuture<String> end = waits(never, LONG);
         waitsIndeed(last());
-        await("it is idle").atMost(LONG).pollInterval(Duration.ofMillis(1100)).until(() -> {
-            long before = waits(tasks);
-            TimeUnit.MILLISECONDS.sleep(1000);
-            return waits(tasks) - before < 20;
-        });
+        awaitIdle(tasks);
         never.complete("over");
         assertThat(end).succeedsWithin(LONG).isEqualTo("over");
+    }
+
+    /**
+     * Until its threads have hardly stopped to wait from one look to the next. While requests come they look for alarms
+     * more often; that ends a second after the last one.
+     */
+    private static void awaitIdle(Path tasks) {
+        AtomicLong seen = new AtomicLong(Long.MIN_VALUE / 2);
+        await("it is idle").atMost(LONG).pollInterval(Duration.ofMillis(500)).until(() -> {
+            long now = waits(tasks);
+            return now - seen.getAndSet(now) < 10;
+        });
     }
 
     private static List<String> lines(Path status) {

@@ -45,6 +45,29 @@ class ReaderRoleTest {
     }
 
     @Test
+    void tasksAreLeftToAReaderThatRuns() {
+        assertThat(role.looksForTasks()).isFalse();
+        Waiting reader = enter();
+        assertThat(role.looksForTasks()).isTrue();
+        reader.at = Waiting.SELECTING;
+        assertThat(role.looksForTasks()).isFalse();
+        Waiting next = enter();
+        next.at = Waiting.PARKED;
+        role.leave(reader);
+        assertThat(role.looksForTasks()).as("the next one has not woken up").isFalse();
+        next.at = Waiting.RUNNING;
+        assertThat(role.looksForTasks()).isTrue();
+        next.over = true;
+        assertThat(role.looksForTasks()).as("one that could not leave").isFalse();
+        role.leave(next);
+        assertThat(role.looksForTasks()).isFalse();
+        assertThat(role.takeIfIdle(idle(), role.takes())).isTrue();
+        assertThat(role.looksForTasks())
+                .as("the thread that reads while nobody waits")
+                .isFalse();
+    }
+
+    @Test
     void whoHasItsOutcomeIsPassedOver() {
         Waiting first = enter();
         CompletableFuture<String> early = new CompletableFuture<>();

@@ -100,6 +100,11 @@ final class Cluster implements AutoCloseable {
         return seats;
     }
 
+    /** How many clients have links of their own. */
+    int clients() {
+        return clients.size();
+    }
+
     /** The links of that client. */
     Links client(int client) {
         return clients.get(client);

@@ -18,9 +18,13 @@ class ClusterCrashesTckTest extends LockTck {
 
     private ThreeMembers members;
 
+    ThreeMembers start(Path where) throws Exception {
+        return new ThreeMembers(where);
+    }
+
     @Override
     protected TckSubject subject() throws Exception {
-        members = new ThreeMembers(directory);
+        members = start(directory);
         return TckSubject.of(members.url())
                 .withServer(members::kill, members::restart)
                 .withPause(members::pause, members::resume);

@@ -26,6 +26,8 @@ import java.util.SplittableRandom;
  */
 final class ClusterFaults implements Nemesis.Servers {
     static final Duration TTL = Duration.ofSeconds(1);
+
+    /** How many clients there are, where a test has no reason for others. */
     static final int CLIENTS = 6;
 
     /** Members at the start, and places for further ones. */
@@ -42,6 +44,11 @@ final class ClusterFaults implements Nemesis.Servers {
     private final WorkerPool crew;
     private final boolean changesLists;
     private final Duration meetWithin;
+    private final int clients;
+    /** Nothing is done but to kill each member in its turn, and to start it again. */
+    private boolean killsInTurn;
+
+    private int nextToKill;
     private final Map<Integer, Long> cutSince = new HashMap<>();
     private final Set<FaultProxy> spoiled = new HashSet<>();
     private List<Seat> list;
@@ -63,9 +70,16 @@ final class ClusterFaults implements Nemesis.Servers {
     ClusterFaults(Cluster cluster, WorkerPool crew, boolean changesLists, Duration meetWithin) {
         this.meetWithin = meetWithin;
         this.cluster = cluster;
+        this.clients = cluster.clients();
         this.crew = crew;
         this.changesLists = changesLists;
         this.list = List.copyOf(cluster.seats().subList(0, MEMBERS));
+    }
+
+    /** The same, which does nothing but to kill each member in its turn and to start it again. */
+    ClusterFaults killingInTurn() {
+        killsInTurn = true;
+        return this;
     }
 
     @Override
@@ -94,20 +108,26 @@ final class ClusterFaults implements Nemesis.Servers {
 
     @Override
     public String fault(SplittableRandom random, List<ChildJvm> workers) throws IOException, InterruptedException {
+        if (killsInTurn) {
+            Seat seat = list.get(nextToKill++ % list.size());
+            seat.kill();
+            begin(seat);
+            return seat.id() + " killed and started";
+        }
         int kind = random.nextInt(changesLists ? 15 : 13);
         if (kind < 5) {
             return member(kind, random);
         } else if (kind < 7) {
-            return cutOff(random.nextInt(CLIENTS));
+            return cutOff(random.nextInt(clients));
         } else if (kind < 13) {
-            int side = random.nextInt(CLIENTS + 1);
+            int side = random.nextInt(clients + 1);
             if (cutSince.containsKey(side)) {
                 return ""; // it stays cut off until the heal
             }
-            Links links = side == CLIENTS ? cluster.peers() : cluster.client(side);
+            Links links = side == clients ? cluster.peers() : cluster.client(side);
             return link(
                     links.to(random.nextInt(cluster.seats().size())),
-                    side == CLIENTS ? "peers" : "client " + side,
+                    side == clients ? "peers" : "client " + side,
                     random);
         }
         return change(random);

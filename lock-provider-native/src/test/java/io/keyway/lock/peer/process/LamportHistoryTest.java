@@ -12,8 +12,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Random histories of three members that keep Lamport's queues and six clients, all processes, under the faults and by
- * the rules of {@link ClusterHistoryTest}, but for other lists. {@code -Dkeyway.seed} and {@code -Dkeyway.histories}
- * choose others.
+ * the rules of {@link ClusterHistoryTest}, but for other lists; or while each member in its turn is killed.
+ * {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
  */
 class LamportHistoryTest {
     private static final int NAMES = 4;
@@ -26,26 +26,41 @@ class LamportHistoryTest {
     @Test
     @Timeout(300)
     void aHistory() throws Exception {
-        histories(1, 20261123);
+        histories(1, 20261123, 3, false);
     }
 
     @Test
     @Tag("soak")
     @Timeout(3_600)
     void manyHistories() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1));
+        histories(
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                ClusterFaults.CLIENTS,
+                false);
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    void manyHistoriesOfMembersThatAreKilledInTurn() throws Exception {
+        histories(
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                ClusterFaults.CLIENTS,
+                true);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed) throws Exception {
-        Cluster cluster =
-                new Cluster("lamport", directory, ClusterFaults.MEMBERS, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
+    private void histories(int count, long seed, int clients, boolean inTurn) throws Exception {
+        Cluster cluster = new Cluster("lamport", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        ClusterFaults faults = new ClusterFaults(cluster, crew, false, MEET_WITHIN);
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,
-                        new ClusterFaults(cluster, crew, false, MEET_WITHIN),
-                        ClusterFaults.CLIENTS,
+                        inTurn ? faults.killingInTurn() : faults,
+                        clients,
                         NAMES,
                         ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
             cluster.start();

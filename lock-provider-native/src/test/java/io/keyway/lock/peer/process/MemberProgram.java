@@ -31,6 +31,8 @@ final class MemberProgram {
     static final String ALGORITHM = "keyway.algorithm";
 
     private static final int FAILED = 9;
+    /** More than by default: names are divided in these tests. */
+    private static final int SHARDS = 4;
 
     private MemberProgram() {}
 
@@ -45,7 +47,7 @@ final class MemberProgram {
                 args[6].equals("init"),
                 Set.copyOf(nodes(args[7])),
                 Duration.ofMillis(Long.parseLong(args[4])),
-                MemberConfig.SHARDS,
+                SHARDS,
                 security(Path.of(args[5])),
                 0);
         try (ClusterMember member = ClusterMember.start(plan, algorithm(), () -> System.exit(FAILED))) {

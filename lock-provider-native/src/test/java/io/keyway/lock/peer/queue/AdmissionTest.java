@@ -23,8 +23,19 @@ class AdmissionTest {
 
     private static final Claim WRITER = new Claim(LockMode.EXCLUSIVE, 1);
     private static final Claim READER = new Claim(LockMode.SHARED, 1);
-    private static final Admission LOCKS = Admission.of(LockMode.EXCLUSIVE, LockMode.SHARED);
-    private static final Admission SEMAPHORES = Admission.of(LockMode.PERMITS);
+    private static final Admission EXCLUSIVE = Admission.of(LockMode.EXCLUSIVE);
+    private static final Admission LOCKS = Admission.LOCKS;
+    private static final Admission SEMAPHORES = Admission.SEMAPHORES;
+
+    private static Admission.Claims all(Claim... granted) {
+        return all(List.of(granted));
+    }
+
+    private static Admission.Claims all(List<Claim> granted) {
+        Admission.Claims all = new Admission.Claims();
+        granted.forEach(claim -> all.count(claim, 1));
+        return all;
+    }
 
     private static Claim permits(int count) {
         return new Claim(LockMode.PERMITS, count);
@@ -32,35 +43,47 @@ class AdmissionTest {
 
     @Test
     void anExclusiveGrantStandsAlone() {
-        assertThat(LOCKS.admits(List.of(), WRITER, 1)).isTrue();
-        assertThat(LOCKS.admits(List.of(WRITER), WRITER, 1)).isFalse();
-        assertThat(LOCKS.admits(List.of(WRITER), READER, 1)).isFalse();
-        assertThat(LOCKS.admits(List.of(READER), WRITER, 1)).isFalse();
+        assertThat(LOCKS.admits(all(), WRITER, 1)).isTrue();
+        assertThat(LOCKS.admits(all(WRITER), WRITER, 1)).isFalse();
+        assertThat(LOCKS.admits(all(WRITER), READER, 1)).isFalse();
+        assertThat(LOCKS.admits(all(READER), WRITER, 1)).isFalse();
     }
 
     @Test
     void sharedGrantsStandTogether() {
-        assertThat(LOCKS.admits(List.of(READER, READER, READER), READER, 1)).isTrue();
+        assertThat(LOCKS.admits(all(READER, READER, READER), READER, 1)).isTrue();
     }
 
     @Test
     void permitsAreNoMoreThanThereAreByTheWordOfWhoAsks() {
-        assertThat(SEMAPHORES.admits(List.of(permits(2)), permits(1), 3)).isTrue();
-        assertThat(SEMAPHORES.admits(List.of(permits(2)), permits(2), 3)).isFalse();
-        assertThat(SEMAPHORES.admits(List.of(permits(2)), permits(2), 4)).isTrue();
-        assertThat(SEMAPHORES.admits(List.of(), permits(4), 3)).isFalse();
-        assertThat(SEMAPHORES.admits(List.of(permits(Integer.MAX_VALUE)), permits(1), Integer.MAX_VALUE))
+        assertThat(SEMAPHORES.admits(all(permits(2)), permits(1), 3)).isTrue();
+        assertThat(SEMAPHORES.admits(all(permits(2)), permits(2), 3)).isFalse();
+        assertThat(SEMAPHORES.admits(all(permits(2)), permits(2), 4)).isTrue();
+        assertThat(SEMAPHORES.admits(all(), permits(4), 3)).isFalse();
+        assertThat(SEMAPHORES.admits(all(permits(Integer.MAX_VALUE)), permits(1), Integer.MAX_VALUE))
                 .as("sums do not run over")
                 .isFalse();
     }
 
     @Test
     void modesThatAreNotServedAreNeverGranted() {
-        assertThat(Admission.EXCLUSIVE.serves(LockMode.SHARED)).isFalse();
-        assertThat(Admission.EXCLUSIVE.admits(List.of(), READER, 1)).isFalse();
-        assertThat(Admission.EXCLUSIVE.admits(List.of(), permits(1), 1)).isFalse();
-        assertThat(SEMAPHORES.admits(List.of(), WRITER, 1)).isFalse();
-        assertThat(SEMAPHORES.admits(List.of(READER), permits(1), 9)).isFalse();
+        assertThat(EXCLUSIVE.serves(LockMode.SHARED)).isFalse();
+        assertThat(EXCLUSIVE.admits(all(), READER, 1)).isFalse();
+        assertThat(EXCLUSIVE.admits(all(), permits(1), 1)).isFalse();
+        assertThat(SEMAPHORES.admits(all(), WRITER, 1)).isFalse();
+        assertThat(SEMAPHORES.admits(all(READER), permits(1), 9)).isFalse();
+    }
+
+    @Test
+    void whatIsTakenAwayLeavesTheRest() {
+        Admission.Claims granted = all(permits(2), permits(3));
+        assertThat(SEMAPHORES.admits(granted.without(all(permits(3))), permits(1), 3))
+                .isTrue();
+        assertThat(SEMAPHORES.admits(granted.without(null), permits(1), 5)).isFalse();
+        assertThat(granted.permits()).isEqualTo(5);
+        assertThat(LOCKS.admits(all(READER, READER).without(all(READER)), WRITER, 1))
+                .isFalse();
+        assertThat(LOCKS.admits(all(READER).without(all(READER)), WRITER, 1)).isTrue();
     }
 
     /** Every list of grants, and every request beside it, is decided as in the rows of stores. */
@@ -73,7 +96,7 @@ class AdmissionTest {
             for (List<Claim> granted : upTo(4, alphabet)) {
                 for (Claim asked : alphabet) {
                     for (int capacity = 1; capacity <= 5; capacity++) {
-                        assertThat(admission.admits(granted, asked, capacity))
+                        assertThat(admission.admits(all(granted), asked, capacity))
                                 .as("%s beside %s of %s", asked, granted, capacity)
                                 .isEqualTo(new Rules().goesWith(granted, asked, capacity));
                         compared++;

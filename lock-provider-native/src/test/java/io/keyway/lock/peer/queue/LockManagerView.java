@@ -1,11 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.lamport.LamportView;
+import io.keyway.lock.peer.service.LockCall;
 import java.util.List;
+import java.util.Optional;
 
 /** What oracles see of a manager's grants and queue. */
 public final class LockManagerView {
@@ -28,17 +31,40 @@ public final class LockManagerView {
         List<HeldGrant> all = of(machine).grants;
         int inForce = 0;
         for (int i = 0; i < all.size(); i++) {
-            inForce += all.get(i).kept ? 0 : 1;
+            inForce += isNobodys(all.get(i)) ? 0 : 1;
         }
         return inForce;
+    }
+
+    /** Kept beyond its end, or taken over and not re-asserted. */
+    private static boolean isNobodys(HeldGrant grant) {
+        return grant.kept || grant.imported();
+    }
+
+    /** How many permits are out of which nobody has said since the member's start that it has them. */
+    public static int unclaimed(Machine machine) {
+        int permits = 0;
+        for (HeldGrant grant : of(machine).grants) {
+            permits += isNobodys(grant) ? grant.permits : 0;
+        }
+        return permits;
+    }
+
+    /** What a member that ends in good order hands over; empty if nobody can know what there was. */
+    public static Optional<List<LockCall.Import>> exports(Machine machine, long now) {
+        return of(machine).closed()
+                ? Optional.empty()
+                : Optional.of(of(machine).grants.stream()
+                        .map(grant -> grant.export(now))
+                        .toList());
     }
 
     /** That one of those in force. */
     private static HeldGrant grant(Machine machine, int index) {
         List<HeldGrant> all = of(machine).grants;
         int at = 0;
-        for (int left = index; all.get(at).kept || left > 0; at++) {
-            left -= all.get(at).kept ? 0 : 1;
+        for (int left = index; isNobodys(all.get(at)) || left > 0; at++) {
+            left -= isNobodys(all.get(at)) ? 0 : 1;
         }
         return all.get(at);
     }
@@ -71,6 +97,14 @@ public final class LockManagerView {
         return grant(machine, index).atLeast;
     }
 
+    public static LockMode mode(Machine machine, int index) {
+        return LamportView.isManager(machine) ? LockMode.EXCLUSIVE : grant(machine, index).mode;
+    }
+
+    public static int permits(Machine machine, int index) {
+        return LamportView.isManager(machine) ? 1 : grant(machine, index).permits;
+    }
+
     public static long request(Machine machine, int index) {
         if (LamportView.isManager(machine)) {
             return LamportView.request(machine);
@@ -91,7 +125,10 @@ public final class LockManagerView {
             return LamportView.orphan(machine, sessions);
         }
         for (HeldGrant grant : of(machine).grants) {
-            if (grant.kept ? !grant.keepsAt(now) : !sessions.live(grant.peer)) {
+            boolean over = grant.kept
+                    ? !grant.keepsAt(now)
+                    : grant.imported() ? grant.until - now < 0 : !sessions.live(grant.peer);
+            if (over) {
                 return "token " + grant.token + " of " + grant.peer;
             }
         }

@@ -19,13 +19,13 @@ public final class UnsafeManagers {
             case RELEASE_WITHOUT_TOKEN -> new ForgetfulManager(key, settings);
             case KEEPS_NOTHING -> new FreeingManager(key, settings);
             case PROMISES_LEASES_ONLY -> new CarelessManager(key, settings);
-            default -> new LockManager(key, settings, Admission.EXCLUSIVE);
+            default -> new LockManager(key, settings, Admission.LOCKS);
         };
     }
 
     private static final class ForgetfulManager extends LockManager {
         ForgetfulManager(Key key, LockSettings settings) {
-            super(key, settings, Admission.EXCLUSIVE);
+            super(key, settings, Admission.LOCKS);
         }
 
         @Override
@@ -47,7 +47,7 @@ public final class UnsafeManagers {
 
     private static final class FreeingManager extends LockManager {
         FreeingManager(Key key, LockSettings settings) {
-            super(key, settings, Admission.EXCLUSIVE);
+            super(key, settings, Admission.LOCKS);
         }
 
         @Override
@@ -63,7 +63,7 @@ public final class UnsafeManagers {
 
     private static final class CarelessManager extends LockManager {
         CarelessManager(Key key, LockSettings settings) {
-            super(key, settings, Admission.EXCLUSIVE);
+            super(key, settings, Admission.LOCKS);
         }
 
         @Override

@@ -31,7 +31,9 @@ class LockCodecTest {
     private static final long TOKEN = Tokens.of(0xFFFF_FFFFL, 500);
     private static final List<Message> ALL = List.of(
             new LockMessage.Acquire(
-                    KEY, -5, LockMode.EXCLUSIVE, 1, 1, 10_000_000_000L, true, false, true, 5, 500, 7_000, OWNER),
+                    KEY, -5, LockMode.EXCLUSIVE, 1, 1, 1, 10_000_000_000L, true, false, true, 5, 500, 7_000, 0, OWNER),
+            new LockMessage.Acquire(
+                    KEY, 6, LockMode.PERMITS, 3, 12, 4, 10_000_000_000L, false, true, true, 5, 500, 0, TOKEN, OWNER),
             new LockMessage.Withdraw(KEY, Long.MAX_VALUE),
             new LockMessage.Release(KEY, TOKEN, TOKEN + 12),
             new LockMessage.Release(KEY, TOKEN, TOKEN - 1),
@@ -41,8 +43,9 @@ class LockCodecTest {
             new LockMessage.Revoked(KEY, TOKEN, 0, 0),
             new LockMessage.Reassert(
                     KEY, 3, TOKEN, TOKEN + 2, TOKEN + Tokens.RANGE - 1, LockMode.SHARED, 2, 8_000_000_000L, OWNER),
-            new LockMessage.Use(KEY, 4, TOKEN, TOKEN + 3, 99, OWNER, List.of(PARTICIPANT), 2, true),
+            new LockMessage.Use(KEY, 4, List.of(PARTICIPANT, PARTICIPANT), List.of(PARTICIPANT), 2, true),
             new LockMessage.Granted(KEY, 3, TOKEN, TOKEN + Tokens.RANGE - 1, true),
+            new LockMessage.Granted(KEY, 3, TOKEN, TOKEN, false, 12),
             new LockMessage.NotGranted(KEY, 3, RefusalCause.CROWDED, List.of()),
             new LockMessage.NotGranted(KEY, 3, RefusalCause.HELD, List.of(PARTICIPANT)),
             new LockMessage.Misdirected(KEY, 3),
@@ -52,11 +55,12 @@ class LockCodecTest {
             new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.BROKEN, "stuck since noon"),
             new LockMessage.Revoke(KEY, TOKEN, LeaseLoss.Cause.DENIED, ""),
             new LockMessage.Reasserted(KEY, TOKEN, false),
-            new LockMessage.Query(KEY, 4, TOKEN),
+            new LockMessage.Query(KEY, 4),
             new LockMessage.ListNames(LeaseKeys.DIRECTORY, 8, "jobs/", "", 100),
             new LockMessage.Page(LeaseKeys.DIRECTORY, 8, List.of("a", "b/c"), true),
             new LockMessage.Show(KEY, 9, 1_000),
             new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 4, false),
+            new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 3, 7, 0, true),
             new LockMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
             new LockMessage.Answer(KEY, 10, true),
             new LockMessage.Blocked(KEY, 3, true, "b:7400 does not answer"));
@@ -96,9 +100,10 @@ class LockCodecTest {
         Key key = LeaseKeys.lock("a");
         assertThat(hex.formatHex(write(new LockMessage.Acquire(
                         key, 1, LockMode.EXCLUSIVE, 1, 1, 128, false, true, true, 0, 2, owner))))
-                .isEqualTo("0161" + "01" + "00" + "0101" + "8001" + "000101" + "0002" + "00" + "0163" + "01016b0176");
+                .isEqualTo(
+                        "0161" + "01" + "00" + "010101" + "8001" + "000101" + "0002" + "0000" + "0163" + "01016b0176");
         assertThat(hex.formatHex(write(new LockMessage.Granted(key, 1, Tokens.of(7, 3), Tokens.of(7, 5), true))))
-                .isEqualTo("0161" + "01" + "03" + "02" + "01");
+                .isEqualTo("0161" + "01" + "03" + "02" + "01" + "00");
         assertThat(hex.formatHex(write(new LockMessage.Release(key, Tokens.of(7, 3), Tokens.of(7, 4)))))
                 .isEqualTo("0161" + "03" + "02");
         assertThat(hex.formatHex(write(new LockMessage.Revoke(key, Tokens.of(7, 3), LeaseLoss.Cause.BROKEN, "x"))))

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
@@ -153,9 +152,6 @@ class PeerGroupTest {
 
         @Override
         public void deliver(Notice notice) {}
-
-        @Override
-        public void reached(CoverageGoal goal) {}
 
         private final class Watcher implements Machine {
             @Override

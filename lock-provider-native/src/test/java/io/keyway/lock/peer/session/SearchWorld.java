@@ -15,6 +15,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.search.Search;
 import io.keyway.lock.peer.session.Numbered.Item;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import java.util.ArrayDeque;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * One state of the search: a member, a client, the links between them with what is on its way, one clock, and what the
  * invariants remember. The client asks, the member grants and answers, the client holds.
  */
-final class SearchWorld implements Driver {
+final class SearchWorld implements Driver, Search.World<SearchWorld> {
     static final long UNIT = 1_000_000_000L;
     static final long TTL = 4 * UNIT;
     static final long MAX_TTL = 6 * UNIT;
@@ -202,6 +203,13 @@ final class SearchWorld implements Driver {
 
     /** An action that is possible now, and its name. */
     record Move(String name, Consumer<SearchWorld> act) {}
+
+    @Override
+    public List<Search.Step<SearchWorld>> steps() {
+        return moves().stream()
+                .map(move -> new Search.Step<>(move.name(), () -> after(move)))
+                .toList();
+    }
 
     List<Move> moves() {
         List<Move> moves = new ArrayList<>();
@@ -466,7 +474,8 @@ final class SearchWorld implements Driver {
         require(!believed, "the member ended what the client believes");
     }
 
-    long fingerprint() {
+    @Override
+    public long fingerprint() {
         StateEncoder canon = new StateEncoder(now);
         memberPrint = memberPrint == 0 ? member.fingerprint(now) : memberPrint;
         clientPrint = clientPrint == 0 ? client.fingerprint(now) : clientPrint;

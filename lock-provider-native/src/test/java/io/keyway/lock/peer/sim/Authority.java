@@ -24,7 +24,7 @@ final class Authority {
         this.users = users;
         this.wire = new Wire(world, member);
         this.bounds = new ExpiryBounds(wire);
-        FirstComeFirstServed order = new FirstComeFirstServed(wire);
+        FirstComeFirstServed order = new FirstComeFirstServed(wire, world.goals()::reached);
         List<LeaseOracle> all = new ArrayList<>(shared);
         if (!world.options().outOfSpec()) {
             all.add(bounds);

@@ -8,18 +8,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * R1: at the authority the grants of one name follow each other without overlap. Where clocks can be trusted, a grant
- * that the authority forgot in a restart stands until its client can no longer make use of it.
+ * R1: at the authority the grants of one name that exclude each other follow each other without overlap. Where clocks
+ * can be trusted, a grant that the authority forgot in a restart stands until its client can no longer make use of it.
  */
 final class AuthorityExclusion implements LeaseOracle {
     /** Knows what clients could still do with a grant, whatever the authority thinks of it. */
     interface Believers {
         /**
-         * A client that believes in a grant of the name, or keeps it cached and would, other than that client by grants
-         * of that member; null if there is none.
+         * A client that believes in a grant of the name that excludes that one, or keeps it cached and would, other
+         * than its client by grants of its member; null if there is none.
          */
         @Nullable
-        String otherThan(String name, int client, int member);
+        String otherThan(Grant grant);
     }
 
     private final @Nullable Believers believers;
@@ -33,11 +33,13 @@ final class AuthorityExclusion implements LeaseOracle {
     @Override
     public void granted(Grant grant) {
         List<Grant> others = standing.computeIfAbsent(grant.name(), fresh -> new ArrayList<>(1));
-        if (!others.isEmpty()) {
-            throw new Violation("R1", grant + " is granted while " + others + " stands");
+        for (int i = 0; i < others.size(); i++) {
+            if (!Grant.together(others.get(i).mode(), grant.mode())) {
+                throw new Violation("R1", grant + " is granted while " + others + " stands");
+            }
         }
         others.add(grant);
-        String believer = believers == null ? null : believers.otherThan(grant.name(), grant.client(), grant.member());
+        String believer = believers == null ? null : believers.otherThan(grant);
         if (believer != null) {
             throw new Violation("R1", grant + " is granted while " + believer + " can use an earlier grant");
         }

@@ -16,6 +16,7 @@ final class Campaigns {
             case CLUSTER -> cluster(LeaseModel.Kit.PRODUCT);
             case COUNTER -> counter(new CounterAlgorithm());
             case LAMPORT -> lamport(UnsafeLamport.NONE);
+            case SHARED, PERMITS -> modes(profile, LeaseModel.Kit.PRODUCT);
         };
     }
 
@@ -30,6 +31,11 @@ final class Campaigns {
 
     static Campaign cluster(LeaseModel.Kit kit) {
         return new Campaign(Profile.CLUSTER, world -> new LeaseModel(world, kit), LeaseActs::of);
+    }
+
+    /** Of all that is not held alone. */
+    static Campaign modes(Profile profile, LeaseModel.Kit kit) {
+        return new Campaign(profile, world -> new LeaseModel(world, kit), LeaseActs::of);
     }
 
     static Campaign lease(LeaseModel.Kit kit) {

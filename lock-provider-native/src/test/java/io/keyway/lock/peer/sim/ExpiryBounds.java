@@ -2,9 +2,7 @@
 package io.keyway.lock.peer.sim;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * R7: no grant expires before its ttl has passed since its client was last heard, and none stands much longer. What was
@@ -26,7 +24,6 @@ final class ExpiryBounds implements LeaseOracle {
     }
 
     private final Hearing hearing;
-    private final Map<String, Grant> standing = new HashMap<>();
     private final List<Grant> round = new ArrayList<>();
     private int next;
 
@@ -36,13 +33,11 @@ final class ExpiryBounds implements LeaseOracle {
 
     @Override
     public void granted(Grant grant) {
-        standing.put(grant.name(), grant);
         round.add(grant);
     }
 
     @Override
     public void ended(Grant grant, Grant.End how) {
-        standing.remove(grant.name(), grant);
         round.remove(grant);
         if (how != Grant.End.EXPIRED && how != Grant.End.SESSION_SILENT) {
             return;

@@ -57,6 +57,8 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
         SUSPEND,
         /** The machine's wall clock is set {@code amount} nanoseconds ahead, or back. */
         WALL_STEP,
+        /** The member ends in good order, and the next one takes over what it granted. */
+        HAND_OVER,
         /** Records take {@code amount} nanoseconds to be forced. */
         SLOW_DISK,
         /**

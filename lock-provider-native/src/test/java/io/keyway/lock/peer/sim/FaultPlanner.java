@@ -38,14 +38,30 @@ final class FaultPlanner {
 
     static List<Fault> plan(Options options) {
         FaultPlanner planner = new FaultPlanner(options);
-        if (options.profile() == Profile.CLUSTER) {
+        if (options.members() > 1 && options.profile() != Profile.COUNTER && options.profile() != Profile.LAMPORT) {
             planner.faults.addAll(ListPlanner.plan(options));
+        }
+        if (options.members() == 1 && isOfModes(options.profile())) {
+            planner.handOvers();
         }
         while (planner.faults.size() < options.faults()) {
             planner.add();
         }
         planner.faults.sort(Comparator.comparingLong(Fault::at));
         return planner.faults;
+    }
+
+    static boolean isOfModes(Profile profile) {
+        return profile == Profile.SHARED || profile == Profile.PERMITS;
+    }
+
+    private void handOvers() {
+        Draws own = new Draws(options.seed(), 15);
+        for (int i = own.chance(300) ? 1 + own.below(3) : 0; i > 0; i--) {
+            long at = own.below(options.faultPhase());
+            long down = own.logarithmic(Nanos.MILLI, options.maxTtl() / 4);
+            faults.add(new Fault(Kind.HAND_OVER, at, down, 0, 0));
+        }
     }
 
     private void add() {
@@ -103,8 +119,12 @@ final class FaultPlanner {
      * all, nobody knows better.
      */
     private int crash() {
-        if (options.profile() == Profile.COUNTER || options.profile() == Profile.LAMPORT) {
+        if (options.profile() == Profile.COUNTER) {
             return 0; // what it forced is all that it promises by
+        }
+        if (options.profile() == Profile.LAMPORT) {
+            // With an older file its clock would go back, and that is out of its promise.
+            return new Draws(options.seed(), 14 + 100L * faults.size()).chance(300) ? 3 : 0;
         }
         int amount = draws.one(0, 0, 2, 3, 4);
         return amount == 4 && faults.stream().anyMatch(fault -> fault.kind() == Kind.CRASH && fault.amount() == 4)

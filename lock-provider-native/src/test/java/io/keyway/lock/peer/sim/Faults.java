@@ -70,6 +70,7 @@ final class Faults {
             case PAUSE -> pause(node, fault, more);
             case CRASH -> crash(node, fault, more);
             case CLOSE -> close(node, more);
+            case HAND_OVER -> handOver(node, more);
             case DRIFT -> drift(node, fault, begins);
             case SUSPEND -> {
                 if (begins) {
@@ -195,6 +196,19 @@ final class Faults {
                 world.model().ended(node, true);
                 stop(node, true);
             }
+        } else if (downs[node.slot()] == 0) {
+            restart(node);
+        }
+    }
+
+    private void handOver(SimNode node, int more) {
+        downs[node.slot()] += more;
+        if (more > 0) {
+            if (node.alive() && !node.paused()) {
+                world.goals().reached(Fault.Kind.HAND_OVER);
+                world.model().handsOver(node);
+            }
+            end(node);
         } else if (downs[node.slot()] == 0) {
             restart(node);
         }

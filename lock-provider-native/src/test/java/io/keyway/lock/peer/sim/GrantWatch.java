@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
@@ -14,13 +15,18 @@ import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.queue.LockManagerView;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks into each manager of one member after each of its steps, and tells the oracles what was granted and what ended.
@@ -34,8 +40,18 @@ final class GrantWatch {
     private final List<LeaseOracle> oracles;
     private final FirstComeFirstServed order;
     private final Map<Key, List<Grant>> standing = new HashMap<>();
+    /** The grants of one step. */
+    private final List<Grant> fresh = new ArrayList<>();
+    /** Requests, by their numbers, which no two clients share. */
+    private final Map<Long, LockMessage.Acquire> asked = new HashMap<>();
+    /** Grants whose mode was changed, by the token that they have since. */
+    private final Map<Long, Grant> converted = new HashMap<>();
+
+    private final Map<Key, Integer> recalled = new HashMap<>();
     private long asks;
     private boolean mute;
+    /** The present step is about what a former life granted. */
+    private boolean reasserted;
 
     GrantWatch(SimWorld world, SimNode member, List<LeaseOracle> oracles, FirstComeFirstServed order) {
         this.world = world;
@@ -55,10 +71,16 @@ final class GrantWatch {
         };
     }
 
-    /** The first token of the grant that stands; 0 if none does. */
-    long token(Key key) {
+    /**
+     * The first token of a grant that stands; 0 if none does.
+     *
+     * @param which of them, counted from the oldest
+     */
+    long token(Key key, long which) {
         List<Grant> grants = standing.get(key);
-        return grants == null || grants.isEmpty() ? 0 : grants.get(0).token();
+        return grants == null || grants.isEmpty()
+                ? 0
+                : grants.get((int) Long.remainderUnsigned(which, grants.size())).token();
     }
 
     /** A grant or a waiter of that name whose session is over; empty if there is none. */
@@ -67,6 +89,13 @@ final class GrantWatch {
         return cell.machine(key) instanceof Watched watched
                 ? LockManagerView.orphan(watched.manager, (MemberView) cell.sessions(), member.clock() - LATE)
                 : "";
+    }
+
+    /** What the manager of that name hands over; empty if it does not know all. */
+    Optional<List<LockCall.Import>> exports(Key key) {
+        return member.cell().machine(key) instanceof Watched watched
+                ? LockManagerView.exports(watched.manager, member.clock())
+                : Optional.of(List.of());
     }
 
     /** A copy of a cell makes watched machines too, for names that were at rest; they are none of ours. */
@@ -95,9 +124,10 @@ final class GrantWatch {
         if (mute) {
             return;
         }
-        if (message instanceof LockMessage.Acquire acquire && !acquire.noWait()) {
+        if (message instanceof LockMessage.Acquire acquire) {
+            asked.put(acquire.request(), acquire);
             Incarnation client = client(from);
-            long asked = member.clock() - Math.max(0, acquire.waited());
+            long since = member.clock() - Math.max(0, acquire.waited());
             order.asked(new FirstComeFirstServed.Ask(
                     key.id(),
                     from.session(),
@@ -105,8 +135,13 @@ final class GrantWatch {
                     Sessions.life(client),
                     acquire.request(),
                     acquire.ttl(),
-                    asked,
-                    asks++));
+                    since,
+                    asks++,
+                    !acquire.noWait(),
+                    acquire.mode(),
+                    acquire.permits(),
+                    acquire.capacity(),
+                    acquire.converts()));
         } else if (message instanceof LockMessage.Withdraw withdraw) {
             order.withdrawn(key.id(), from.session(), withdraw.request());
         } else if (message instanceof LockMessage.Break request) {
@@ -120,6 +155,13 @@ final class GrantWatch {
         if (mute) {
             return;
         }
+        compare(key, manager, cause);
+        if (LockKeys.isSemaphore(key)) {
+            order.unclaimed(key.id(), LockManagerView.unclaimed(manager));
+        }
+    }
+
+    private void compare(Key key, Machine manager, Object cause) {
         List<Grant> before = standing.get(key);
         int now = LockManagerView.grants(manager);
         if (before == null && now == 0) {
@@ -129,22 +171,83 @@ final class GrantWatch {
             before = new ArrayList<>(1);
             standing.put(key, before);
         }
+        fresh.clear();
+        for (int i = 0; i < now; i++) {
+            if (!known(before, LockManagerView.token(manager, i))) {
+                fresh.add(grant(key, manager, i));
+            }
+        }
+        if (fresh.size() > 1) {
+            fresh.sort(Comparator.comparingLong(Grant::token));
+        }
         for (int i = before.size() - 1; i >= 0; i--) {
             Grant grant = before.get(i);
             if (!stands(manager, grant.token())) {
                 before.remove(i);
-                ended(grant, how(cause, grant));
+                recalled(key, grant, cause);
+                ended(grant, changed(grant) ? Grant.End.CONVERTED : how(cause, grant));
             }
         }
-        for (int i = 0; i < now; i++) {
-            if (!known(before, LockManagerView.token(manager, i))) {
-                Grant grant = grant(key, manager, i);
-                before.add(grant);
-                for (LeaseOracle oracle : oracles) {
-                    oracle.granted(grant);
-                }
+        for (int i = 0; i < fresh.size(); i++) {
+            Grant grant = fresh.get(i);
+            before.add(grant);
+            for (LeaseOracle oracle : oracles) {
+                oracle.granted(grant);
             }
         }
+    }
+
+    /** Counts the readers who gave their locks back one after another, for somebody who was granted nothing yet. */
+    private void recalled(Key key, Grant grant, Object cause) {
+        if (grant.mode() != LockMode.SHARED) {
+            return;
+        }
+        int readers = cause instanceof LockMessage.Accepted ? recalled.getOrDefault(key, 0) + 1 : 0;
+        recalled.put(key, readers);
+        if (readers == 2) {
+            world.goals().reached(ModeGoal.READERS_RECALLED);
+        }
+    }
+
+    /** Whether what came in this step is that grant in another mode. */
+    private boolean changed(Grant old) {
+        for (int i = 0; i < fresh.size(); i++) {
+            if (fresh.get(i).from() == old.token()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What was changed into that token, if it is one that stood until now; its word is its request's. */
+    private long from(Key key, Peer session, LockMessage.@Nullable Acquire request, long token) {
+        for (Map.Entry<Long, Grant> each : converted.entrySet()) {
+            Grant old = each.getValue();
+            if (old.token() == token && old.name().equals(key.id()) && stood(key, each.getKey()) != null) {
+                return each.getKey(); // it changes back
+            }
+        }
+        if (request == null || request.converts() == 0 || token <= request.converts()) {
+            return 0;
+        }
+        Grant old = stood(key, request.converts());
+        if (old == null) {
+            throw new Violation("R13", request + " is granted, and the grant that it changes did not stand");
+        }
+        if (old.session() != session.session()) {
+            throw new Violation("R13", request + " is granted, and " + old + " is another session's");
+        }
+        converted.put(token, old);
+        return old.token();
+    }
+
+    private @Nullable Grant stood(Key key, long token) {
+        for (Grant grant : standing.getOrDefault(key, List.of())) {
+            if (grant.covers(token)) {
+                return grant;
+            }
+        }
+        return null;
     }
 
     private static boolean stands(Machine manager, long token) {
@@ -168,6 +271,9 @@ final class GrantWatch {
     private Grant grant(Key key, Machine manager, int i) {
         Peer session = LockManagerView.session(manager, i);
         Incarnation client = client(session);
+        long token = LockManagerView.token(manager, i);
+        LockMessage.Acquire request = asked.get(LockManagerView.request(manager, i));
+        boolean again = request == null || reasserted;
         return new Grant(
                 key.id(),
                 member.index(),
@@ -176,10 +282,14 @@ final class GrantWatch {
                 Sessions.node(client),
                 Sessions.life(client),
                 LockManagerView.request(manager, i),
-                LockManagerView.token(manager, i),
+                token,
                 LockManagerView.hi(manager, i),
                 LockManagerView.ttl(manager, i),
-                LockManagerView.atLeast(manager, i));
+                LockManagerView.atLeast(manager, i),
+                LockManagerView.mode(manager, i),
+                LockManagerView.permits(manager, i),
+                again ? 0 : request.capacity(),
+                reasserted ? 0 : from(key, session, request, token));
     }
 
     private Incarnation client(Peer session) {
@@ -222,13 +332,25 @@ final class GrantWatch {
 
         @Override
         public void received(Peer from, Message message, Turn turn) {
+            if (!mute && LockKeys.isSemaphore(key)) {
+                order.answered(key.id(), ask -> LockManagerView.waits(manager, new Peer(ask.session()), ask.request()));
+            }
             before(key, from, message);
+            reasserted = message instanceof LockMessage.Reassert;
             manager.received(from, message, turn);
             after(key, manager, message);
+            if (reasserted && !fresh.isEmpty() && !turn.member().quarantined()) {
+                world.goals().reached(ModeGoal.TAKEN_OVER);
+            }
+            reasserted = false;
             if (!mute
                     && message instanceof LockMessage.Acquire acquire
                     && !LockManagerView.waits(manager, from, acquire.request())) {
                 order.withdrawn(key.id(), from.session(), acquire.request());
+            }
+            boolean change = message instanceof LockMessage.Acquire acquire && acquire.converts() != 0;
+            if (change && !mute && !world.options().outOfSpec()) {
+                order.looked(key.id());
             }
         }
 

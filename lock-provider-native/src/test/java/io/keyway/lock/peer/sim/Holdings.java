@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
@@ -11,9 +12,35 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What all clients have: the words that serve them without a message, and what their users hold. */
-final class Holdings implements AuthorityExclusion.Believers {
+final class Holdings implements AuthorityExclusion.Believers, PermitBounds.Believed {
     /** A word, and the cell that it came from. */
-    record Word(GrantHandle grant, SimCell cell) {}
+    static final class Word {
+        private final GrantHandle grant;
+        private final SimCell cell;
+        private boolean shares;
+
+        Word(GrantHandle grant, SimCell cell) {
+            this.grant = grant;
+            this.cell = cell;
+        }
+
+        GrantHandle grant() {
+            return grant;
+        }
+
+        SimCell cell() {
+            return cell;
+        }
+
+        /** In which mode its client can use it. */
+        LockMode mode() {
+            return shares ? LockMode.SHARED : grant.mode();
+        }
+
+        private boolean believed() {
+            return !grant.closed() && grant.deadline() - cell.node().clock() > 0;
+        }
+    }
 
     private final List<Map<String, List<Word>>> words = new ArrayList<>();
     private final List<List<Use>> holds = new ArrayList<>();
@@ -49,6 +76,16 @@ final class Holdings implements AuthorityExclusion.Believers {
         }
     }
 
+    /** Its user has given up what it held alone, and waits to share it: readers may be granted before it hears so. */
+    void shares(Hold hold) {
+        List<Word> open = words(hold.node, hold.word.key());
+        for (int w = 0; open != null && w < open.size(); w++) {
+            if (open.get(w).grant.equals(hold.word)) {
+                open.get(w).shares = true;
+            }
+        }
+    }
+
     void began(Hold hold) {
         holds.get(hold.client).add(hold);
     }
@@ -68,14 +105,27 @@ final class Holdings implements AuthorityExclusion.Believers {
     }
 
     @Override
-    public @Nullable String otherThan(String name, int client, int member) {
+    public long believed(String name, long except) {
+        long permits = 0;
         for (int i = 1; i < words.size(); i++) {
             List<Word> open = words.get(i).get(name);
             for (int w = 0; open != null && w < open.size(); w++) {
                 Word word = open.get(w);
-                SimNode node = word.cell().node();
-                boolean own = i == client && Seats.granter(word.cell()) == member;
-                if (!own && !word.grant().closed() && word.grant().deadline() - node.clock() > 0) {
+                permits += word.believed() && word.grant.token() != except ? word.grant.permits() : 0;
+            }
+        }
+        return permits;
+    }
+
+    @Override
+    public @Nullable String otherThan(Grant grant) {
+        for (int i = 1; i < words.size(); i++) {
+            List<Word> open = words.get(i).get(grant.name());
+            for (int w = 0; open != null && w < open.size(); w++) {
+                Word word = open.get(w);
+                boolean own = i == grant.client() && Seats.granter(word.cell()) == grant.member();
+                boolean excludes = !own && !Grant.together(word.mode(), grant.mode());
+                if (excludes && word.believed()) {
                     return "client" + i;
                 }
             }

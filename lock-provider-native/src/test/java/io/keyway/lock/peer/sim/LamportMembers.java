@@ -6,12 +6,10 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.MemberView.Restored;
 import io.keyway.lock.peer.kernel.MemberView.Started;
-import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lamport.ClockWatch;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.lamport.LamportView;
 import io.keyway.lock.peer.lamport.UnsafeLamport;
-import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberPromise;
@@ -25,28 +23,28 @@ import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Three members that keep Lamport's queues, each client attached to one of them for good. */
-final class LamportMembers implements Topology {
+final class LamportMembers extends FixedMembers {
     private static final List<String> IDS = List.of("a", "b", "c");
     private static final LamportAlgorithm ALGORITHM = new LamportAlgorithm();
 
-    private final SimWorld world;
     private final Authority[] authorities;
-    private final LeaseUsers users;
     private final UnsafeLamport variant;
     private final SessionSettings settings;
     private final ClockWatch.Vectors vectors;
     /** What each member has forced, as bytes; it outlives the member's lives. */
-    private final byte[][] disks = new byte[IDS.size()][];
+    private final Map<Integer, byte[]> disks = new HashMap<>();
+    /** By process, what its clients have heard of. */
+    private final Map<Integer, Long> clocks = new HashMap<>();
 
     LamportMembers(SimWorld world, Authority[] authorities, LeaseUsers users, UnsafeLamport variant) {
-        this.world = world;
+        super(world, users);
         this.authorities = authorities;
-        this.users = users;
         this.variant = variant;
         this.settings =
                 Sessions.settings(ALGORITHM.id(), world.options().maxTtl()).among(1, String.join(",", IDS));
@@ -78,7 +76,7 @@ final class LamportMembers implements Topology {
             node.open(0, new Cell(ALGORITHM.clientMachines(), session), member(node));
             return;
         }
-        node.disk().start(1, world.options().maxTtl());
+        node.disk().start(1 + world.now() / Nanos.SECOND, world.options().maxTtl());
         String id = IDS.get(node.slot());
         Membership membership = new Membership(id, IDS, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions = new MemberSessions(
@@ -93,7 +91,7 @@ final class LamportMembers implements Topology {
                 sessions.withPeers());
         node.open(0, cell, null);
         RecordCodec records = ALGORITHM.records().orElseThrow();
-        byte[] stored = disks[node.slot()];
+        byte[] stored = disks.get(node.slot());
         if (stored != null) {
             DurableRecord record = read(records, stored);
             node.input(new Input.Command(records.key(record), new Restored(record)));
@@ -114,7 +112,7 @@ final class LamportMembers implements Topology {
         if (!(record instanceof MemberPromise)) {
             ByteBuffer bytes = ByteBuffer.allocate(100);
             ALGORITHM.records().orElseThrow().write(record, new WireWriter(bytes));
-            disks[member.slot()] = Arrays.copyOf(bytes.array(), bytes.position());
+            disks.put(member.slot(), Arrays.copyOf(bytes.array(), bytes.position()));
         }
     }
 
@@ -133,26 +131,13 @@ final class LamportMembers implements Topology {
     }
 
     @Override
-    public long maxTtl(SimNode client) {
-        return world.options().maxTtl();
+    public long logicalClock(SimNode client) {
+        return clocks.getOrDefault(HeardBefore.process(client.index()), 0L);
     }
 
     @Override
-    public void post(SimNode client, Input.Command command) {
-        client.main().input(command);
-    }
-
-    @Override
-    public void heard(SimCell cell, Notice notice) {
-        if (notice instanceof LockNotice.Misdirected) {
-            throw new Violation("routing", cell + " was told that another member decides, and there is none");
-        }
-        users.notice(cell.node(), cell, notice);
-    }
-
-    @Override
-    public void afterwards(SimNode client, Runnable task) {
-        task.run();
+    public void heardClock(SimNode client, long logicalClock) {
+        clocks.merge(HeardBefore.process(client.index()), logicalClock, Math::max);
     }
 
     @Override
@@ -161,26 +146,13 @@ final class LamportMembers implements Topology {
     }
 
     @Override
-    public void looked(SimNode node) {}
-
-    @Override
-    public void wake(SimNode node, long number, @Nullable Object what) {}
-
-    @Override
-    public void stalled(SimNode member, long nanos) {}
-
-    @Override
-    public void restarts(SimNode member, Fault fault) {}
-
-    @Override
-    public void listChange(SimNode member, Fault fault) {}
-
-    @Override
-    public void heal() {}
-
-    @Override
-    public boolean belongs(SimNode node) {
-        return true;
+    public void restarts(SimNode member, Fault fault) {
+        if (fault.amount() == 3) {
+            world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
+            member.disk().wipe();
+            disks.remove(member.slot());
+            vectors.forgot(member.slot());
+        }
     }
 
     @Override

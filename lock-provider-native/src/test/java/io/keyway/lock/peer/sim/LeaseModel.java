@@ -95,16 +95,20 @@ final class LeaseModel implements Model {
         Holdings holdings = new Holdings(world);
         this.users = new LeaseUsers(world, holdings, this::seats, oracles, settings.stopsBeforeRevoked(), kit);
         LeaseCells cells = new LeaseCells(kit, options.maxTtl(), settings, counters, authorities);
-        this.topology = switch (options.profile()) {
-            case CLUSTER -> new Cluster(world, cells, users);
-            case LAMPORT -> new LamportMembers(world, authorities, users, lamport);
-            default -> new OneMember(world, cells, users);
-        };
-        boolean network = options.profile() == Profile.CLUSTER || options.profile() == Profile.LAMPORT;
+        boolean network = options.members() > 1;
+        this.topology = options.profile() == Profile.LAMPORT
+                ? new LamportMembers(world, authorities, users, lamport)
+                : network ? new Cluster(world, cells, users) : new OneMember(world, cells, users, authorities);
         boolean timed = !options.outOfSpec();
         oracles.add(new AuthorityExclusion(timed ? holdings : null));
         oracles.add(new TokenOrder());
         oracles.add(new OneEnd());
+        if (options.profile() == Profile.PERMITS) {
+            oracles.add(new PermitBounds(timed ? holdings : null));
+        }
+        if (options.profile() == Profile.LAMPORT) {
+            oracles.add(new HeardBefore());
+        }
         if (timed) {
             oracles.add(new BeliefExclusion());
             oracles.add(new HeldAtLeast(world::now));
@@ -161,6 +165,11 @@ final class LeaseModel implements Model {
     @Override
     public void restarts(SimNode member, Fault fault) {
         topology.restarts(member, fault);
+    }
+
+    @Override
+    public void handsOver(SimNode member) {
+        topology.handsOver(member);
     }
 
     @Override
@@ -221,6 +230,16 @@ final class LeaseModel implements Model {
     }
 
     @Override
+    public long logicalClock(SimNode client) {
+        return topology.logicalClock(client);
+    }
+
+    @Override
+    public void heardClock(SimNode client, long logicalClock) {
+        topology.heardClock(client, logicalClock);
+    }
+
+    @Override
     public void mute(boolean on) {
         topology.mute(on);
         for (Authority authority : authorities) {
@@ -242,7 +261,7 @@ final class LeaseModel implements Model {
 
     @Override
     public long session(SimNode client) {
-        return world.options().profile() == Profile.LEASE ? Sessions.provable(world, client) : 0;
+        return world.options().members() == 1 ? Sessions.provable(world, client) : 0;
     }
 
     @Override

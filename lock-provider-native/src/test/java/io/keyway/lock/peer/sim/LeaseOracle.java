@@ -8,6 +8,12 @@ import java.util.List;
  * else.
  */
 interface LeaseOracle {
+    /** A user of that client asks for a lock, by that number of all requests. */
+    default void asked(int client, long request) {}
+
+    /** A user was told that its request waits in the queue of a member, in that life and session of that. */
+    default void waits(long request, long memberLife, long session) {}
+
     /** The authority grants: never before the {@link #ended} of what it replaces. */
     default void granted(Grant grant) {}
 

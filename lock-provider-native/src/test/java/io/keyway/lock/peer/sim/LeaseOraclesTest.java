@@ -33,7 +33,7 @@ class LeaseOraclesTest {
     @Nested
     class AuthorityExclusionR1 {
         private final AuthorityExclusion oracle =
-                new AuthorityExclusion((name, client, member) -> client == 3 ? "client1" : null);
+                new AuthorityExclusion(grant -> grant.client() == 3 ? "client1" : null);
 
         @Test
         void grantsInTurnPass() {

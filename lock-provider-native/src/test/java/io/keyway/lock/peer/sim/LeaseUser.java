@@ -13,8 +13,16 @@ final class LeaseUser {
         final SimCell cell;
         final GrantHandle word;
 
-        Hold(SimCell cell, long token, GrantHandle word) {
-            super(word.key().id(), Seats.granter(cell), cell.node().index(), token, word.ttl());
+        Hold(SimCell cell, long token, GrantHandle word, int capacity) {
+            super(
+                    word.key().id(),
+                    Seats.granter(cell),
+                    cell.node().index(),
+                    token,
+                    word.ttl(),
+                    word.mode(),
+                    word.permits(),
+                    capacity);
             this.node = cell.node();
             this.cell = cell;
             this.word = word;
@@ -23,6 +31,11 @@ final class LeaseUser {
         @Override
         boolean believes() {
             return word.holds(token, node.clock());
+        }
+
+        @Override
+        boolean cached() {
+            return token != word.token();
         }
 
         @Override
@@ -51,6 +64,9 @@ final class LeaseUser {
 
     long request;
     long releasing;
+
+    /** The request for another mode of what it holds; 0 if it wants none. */
+    long change;
 
     /** The cell that is to confirm the release. */
     @Nullable

@@ -11,6 +11,8 @@ import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.WelcomeInfo;
 import io.keyway.lock.peer.sim.Holdings.Word;
 import io.keyway.lock.peer.sim.LeaseUser.Hold;
 import io.keyway.lock.spi.Answer;
@@ -44,11 +46,12 @@ final class LeaseUsers {
         RELEASED_AFTER_LOSS
     }
 
-    private static final int GIVE_UP = 1;
-    private static final int RELEASE = 2;
+    static final int GIVE_UP = 1;
+    static final int RELEASE = 2;
     private static final int LOOK = 3;
     private static final int NEXT = 4;
     private static final int STOP = 5;
+    static final int CHANGE = 6;
     private static final long LONGEST_HOLD_AFTER_FAULTS = 20 * Nanos.MILLI;
 
     private final SimWorld world;
@@ -60,6 +63,8 @@ final class LeaseUsers {
     private final Supplier<Seats> seats;
     private final Owner[] owners;
     private final Key[] keys;
+    private final Claims claims;
+    private final ModeChanges changes;
     private final List<GrantWatch> watches = new ArrayList<>();
     /** Requests that were given up and not answered yet, of each client. */
     private final List<Set<Long>> givenUp = new ArrayList<>();
@@ -85,8 +90,12 @@ final class LeaseUsers {
         this.users = new LeaseUser[world.clients() + 1][world.options().users()];
         this.owners = new Owner[world.clients() + 1];
         this.keys = new Key[world.options().names()];
+        this.claims = new Claims(world.options());
+        this.changes = new ModeChanges(world, this, holdings, oracles, owners);
         for (int name = 0; name < keys.length; name++) {
-            keys[name] = LockKeys.lock(kit.algorithm(), "n" + name);
+            keys[name] = claims.areSemaphores()
+                    ? LockKeys.semaphore(kit.algorithm(), "n" + name)
+                    : LockKeys.lock(kit.algorithm(), "n" + name);
         }
         for (int i = 0; i < users.length; i++) {
             givenUp.add(new HashSet<>());
@@ -100,6 +109,18 @@ final class LeaseUsers {
         }
     }
 
+    Set<Long> givenUp(SimNode client) {
+        return givenUp.get(client.index());
+    }
+
+    Seats seats() {
+        return seats.get();
+    }
+
+    long nextRequest() {
+        return ++requests;
+    }
+
     /** The machine of the lock with that number. */
     Key key(int name) {
         return keys[name];
@@ -110,10 +131,10 @@ final class LeaseUsers {
         watches.add(authority);
     }
 
-    /** The first token of a grant of that name that stands; 0 if none does. */
-    private long token(Key key) {
+    /** The first token of one of the grants of that name that stand; 0 if none does. */
+    private long token(Key key, long which) {
         for (int i = 0; i < watches.size(); i++) {
-            long token = watches.get(i).token(key);
+            long token = watches.get(i).token(key, which);
             if (token != 0) {
                 return token;
             }
@@ -156,7 +177,7 @@ final class LeaseUsers {
      * cache.
      */
     private long atLeast(LeaseUser user, Act act) {
-        if (!acquires(act) || draw(user, 6, 12) != 0) {
+        if (!acquires(act) || ModeChanges.changes(act) || claims.areSemaphores() || draw(user, 6, 12) != 0) {
             return 0;
         }
         long most = seats.get().maxTtl(user.node);
@@ -164,7 +185,9 @@ final class LeaseUsers {
     }
 
     private static boolean acquires(Act act) {
-        return act.verb().equals("lock") || act.verb().equals("try");
+        return !act.verb().equals("break")
+                && !act.verb().equals("show")
+                && !act.verb().equals("list");
     }
 
     /** Takes a cached lock without a message, if there is one. */
@@ -177,10 +200,14 @@ final class LeaseUsers {
         }
         for (int i = 0; i < open.size(); i++) {
             Word word = open.get(i);
+            Claims.Claim claim = claims.of(act, draw(user, 9, Claims.MOST_PERMITS));
             long token = word.grant()
-                    .tryReuse(LockMode.EXCLUSIVE, 1, ttl(act, user), owners[node.index()], user, node.clock());
+                    .tryReuse(claim.mode(), claim.permits(), ttl(act, user), owners[node.index()], user, node.clock());
             if (token != 0) {
                 word.cell().reached(UserGoal.FAST_REUSE);
+                if (claim.mode() != LockMode.EXCLUSIVE) {
+                    word.cell().reached(claims.areSemaphores() ? PermitGoal.CACHED_PERMIT : ModeGoal.CACHED_READER);
+                }
                 if (world.tracer() != null) {
                     world.trace(node, "takes cached " + key.id() + " with token " + token);
                 }
@@ -197,7 +224,7 @@ final class LeaseUsers {
         long limit = Nanos.SECOND;
         switch (act.verb()) {
             case "break" -> {
-                long token = token(key) + (act.hold() % 3 == 0 ? 1 : 0);
+                long token = token(key, act.hold()) + (act.hold() % 3 == 0 ? 1 : 0);
                 post(user, key, new LockCall.Break(user.request, token, "because", limit));
             }
             case "show" -> post(user, key, new LockCall.Show(user.request, limit));
@@ -208,23 +235,29 @@ final class LeaseUsers {
                         new LockCall.ListNames(user.request, "", "", 10, limit));
             default -> {
                 long ttl = ttl(act, user);
-                boolean queue = act.verb().equals("lock");
+                Claims.Claim claim = claims.of(act, draw(user, 9, Claims.MOST_PERMITS));
+                boolean queue = !act.verb().startsWith("try");
                 boolean wantPlace = act.hold() % 4 == 0;
                 Owner owner = owners[user.node.index()];
+                for (LeaseOracle oracle : oracles) {
+                    oracle.asked(user.node.index(), user.request);
+                }
                 post(
                         user,
                         key,
                         new LockCall.Acquire(
                                 user.request,
-                                LockMode.EXCLUSIVE,
-                                1,
-                                1,
+                                claim.mode(),
+                                claim.permits(),
+                                claim.capacity(),
+                                claim.perResource(),
                                 ttl,
                                 owner,
                                 queue,
                                 wantPlace,
                                 ttl / 4,
                                 atLeast(user, act),
+                                0,
                                 0,
                                 user));
             }
@@ -240,7 +273,7 @@ final class LeaseUsers {
     }
 
     /** To the cell that told of a grant. */
-    private void send(SimCell cell, Key key, LockCall call) {
+    void send(SimCell cell, Key key, LockCall call) {
         if (world.tracer() != null) {
             world.trace(cell.node(), call.toString());
         }
@@ -256,12 +289,12 @@ final class LeaseUsers {
      * A number below the bound that belongs to this operation, and stays the same when others are taken out of the
      * plan.
      */
-    private long draw(LeaseUser user, int purpose, long bound) {
+    long draw(LeaseUser user, int purpose, long bound) {
         long own = user.act == null ? 0 : user.act.at();
         return Long.remainderUnsigned(Draws.of(world.options().seed() + purpose, own), bound);
     }
 
-    private void wake(LeaseUser user, long nanos, int why) {
+    void wake(LeaseUser user, long nanos, int why) {
         world.wake(user.node, nanos, user.step << 3 | why, user);
     }
 
@@ -282,12 +315,17 @@ final class LeaseUsers {
                 }
             }
             case STOP -> stop(user, act);
+            case CHANGE -> changes.begin(user, act);
             default -> done(user);
         }
     }
 
     /** The user goes on at once; whatever comes for the request is no concern of it any more. */
     private void giveUp(LeaseUser user, Act act) {
+        if (user.change != 0) {
+            changes.giveUp(user, act);
+            return;
+        }
         if (user.hold != null || user.request == 0) {
             return;
         }
@@ -307,6 +345,9 @@ final class LeaseUsers {
     private void release(LeaseUser user, Act act, @Nullable Hold hold) {
         if (hold == null) {
             done(user);
+            return;
+        }
+        if (user.releasing != 0 || changes.comesFirst(user)) {
             return;
         }
         if (hold.word.tryRelease(hold.token, hold.node.clock())) {
@@ -329,7 +370,7 @@ final class LeaseUsers {
     }
 
     /** The user's operation is over; the next one begins a moment later, outside of the cell's turn. */
-    private void idle(LeaseUser user) {
+    void idle(LeaseUser user) {
         user.releasing = 0;
         user.request = 0;
         user.step++;
@@ -345,12 +386,12 @@ final class LeaseUsers {
         }
     }
 
-    private void got(LeaseUser user, SimCell cell, GrantHandle word, long token) {
+    void got(LeaseUser user, SimCell cell, GrantHandle word, long token) {
         Act act = user.act;
         if (act == null) {
             return;
         }
-        Hold hold = new Hold(cell, token, word);
+        Hold hold = new Hold(cell, token, word, claims.of(act, 0).capacity());
         user.hold = hold;
         user.step++;
         holdings.began(hold);
@@ -359,13 +400,16 @@ final class LeaseUsers {
         }
         long time = world.healed() ? Math.min(act.hold(), LONGEST_HOLD_AFTER_FAULTS) : act.hold();
         wake(user, time, RELEASE);
+        if (ModeChanges.changes(act, hold.mode) && !world.healed()) {
+            wake(user, draw(user, 10, time), CHANGE);
+        }
         if (time > word.ttl() / 2) {
             wake(user, draw(user, 4, time), LOOK);
             wake(user, draw(user, 5, time), LOOK);
         }
     }
 
-    private void finished(Use use, Use.Finish how) {
+    void finished(Use use, Use.Finish how) {
         holdings.finished(use);
         for (LeaseOracle oracle : oracles) {
             oracle.finished(use, how);
@@ -380,8 +424,23 @@ final class LeaseUsers {
         if (world.tracer() != null) {
             world.trace(node, text(notice));
         }
-        if (cell == null || !ofGrant(cell, notice)) {
+        if (cell != null && notice instanceof LockNotice.Waiting waiting && waiting.ahead() >= 0) {
+            waits(cell, waiting.request());
+        } else if (cell == null || !ofGrant(cell, notice)) {
             ofRequest(node, notice);
+        }
+    }
+
+    private void waits(SimCell cell, long request) {
+        ClientSession session = (ClientSession) cell.cell().sessions();
+        WelcomeInfo welcome = session.lastWelcome();
+        for (LeaseOracle oracle : oracles) {
+            if (welcome != null) {
+                oracle.waits(
+                        request,
+                        Sessions.life(welcome.incarnation()),
+                        session.session().session());
+            }
         }
     }
 
@@ -407,6 +466,8 @@ final class LeaseUsers {
                 throw new Violation("R18", "request " + withdrawn.request() + " was withdrawn by nobody");
             }
             world.goals().reached(UserGoal.WITHDRAWN);
+        } else if (changes.isOver(node, notice)) {
+            return;
         } else if (notice instanceof LockNotice.Refused refused) {
             over(node, refused.user(), refused.request(), UserGoal.REFUSED);
         } else if (notice instanceof LockNotice.Failed failed) {
@@ -428,6 +489,9 @@ final class LeaseUsers {
         holdings.open(cell, granted.handle());
         LeaseUser user = (LeaseUser) granted.user();
         SimNode node = cell.node();
+        if (changes.granted(cell, user, granted)) {
+            return;
+        }
         if (givenUp.get(node.index()).remove(granted.request())) {
             // It was granted before the withdrawal came, and goes back by its token.
             returned.get(node.index()).add(returned(granted.key(), granted.token()));
@@ -460,6 +524,17 @@ final class LeaseUsers {
         return new LockNotice.ReleaseDone(key, token, Answer.DONE);
     }
 
+    /** Who asked for that change of mode; null if nobody did. */
+    @Nullable
+    LeaseUser changing(SimNode node, long request) {
+        for (LeaseUser user : users[node.index()]) {
+            if (user.change == request) {
+                return user;
+            }
+        }
+        return null;
+    }
+
     private @Nullable LeaseUser asker(SimNode node, long request) {
         for (LeaseUser user : users[node.index()]) {
             if (user.request == request) {
@@ -484,6 +559,7 @@ final class LeaseUsers {
         if (hold == null || hold.token != ended.token()) {
             throw new Violation("R9", "the end of token " + ended.token() + " is told, and nobody holds it");
         }
+        changes.ended(user);
         boolean lost = ended.cause() == LeaseLoss.Cause.EXPIRED;
         world.goals().reached(lost ? UserGoal.LOST : UserGoal.REVOKED);
         finished(hold, lost ? Use.Finish.LOST : Use.Finish.REVOKED);
@@ -533,15 +609,27 @@ final class LeaseUsers {
                 }
                 finished(hold, unknown ? Use.Finish.UNKNOWN : Use.Finish.RELEASED);
                 user.hold = null;
+                if (claims.areOfAllModes() && !unknown && draw(user, 15, 8) == 0) {
+                    again(cell, done.key(), done.token());
+                }
             } else {
                 cell.reached(UserGoal.RELEASED_AFTER_LOSS);
             }
             idle(user);
             return;
         }
-        if (!returned.get(cell.node().index()).remove(returned(done.key(), done.token()))) {
+        Set<LockNotice.ReleaseDone> awaited = returned.get(cell.node().index());
+        if (!awaited.remove(returned(done.key(), done.token())) && !awaited.remove(done)) {
             throw new Violation("R9", "a second answer to the release of token " + done.token());
         }
+    }
+
+    /** A release that comes twice ends nothing. */
+    private void again(SimCell cell, Key key, long token) {
+        cell.reached(ModeGoal.RELEASED_TWICE);
+        returned.get(cell.node().index()).add(new LockNotice.ReleaseDone(key, token, Answer.NOT_HELD));
+        Runnable twice = () -> send(cell, key, new LockCall.Release(token));
+        world.wake(cell.node(), 1, 0, twice);
     }
 
     /** The process is gone, and all its users with it. */
@@ -557,6 +645,7 @@ final class LeaseUsers {
         }
         holdings.ended(node);
         givenUp.set(i, new HashSet<>());
+        changes.ended(node);
         returned.get(i).clear();
         for (int u = 0; u < users[i].length; u++) {
             long step = users[i][u].step;
@@ -590,6 +679,6 @@ final class LeaseUsers {
                 }
             }
         }
-        return text == null ? "" : text.toString();
+        return text == null ? changes.waiting() : text.toString();
     }
 }

@@ -1,14 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.sim;
 
+import io.keyway.lock.LockMode;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
  * R8: belief ends at the send time of the newest echo plus 3/4 ttl, and not a moment later; once over, it never comes
- * back; the loss is told within 50 ms of the deadline to a process that runs, and before the same client gets the lock
- * again.
+ * back; the loss is told within 50 ms of the deadline to a process that runs, and, of what one holds alone, before the
+ * same client gets the lock again.
  */
 final class LostDeadline implements LeaseOracle {
     private static final long TOLD_WITHIN = 50 * Nanos.MILLI;
@@ -38,7 +39,7 @@ final class LostDeadline implements LeaseOracle {
 
     @Override
     public void began(Use use) {
-        Use earlier = unfinished.put(key(use), use);
+        Use earlier = use.mode == LockMode.EXCLUSIVE ? unfinished.put(key(use), use) : null;
         if (earlier != null) {
             throw new Violation("R8", use + " before the end of " + earlier + " was told");
         }

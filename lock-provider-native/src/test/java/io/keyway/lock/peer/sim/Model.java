@@ -38,6 +38,9 @@ interface Model {
         }
     }
 
+    /** A member ends in good order: what it knows is for the next one. */
+    default void handsOver(SimNode member) {}
+
     /** The operator has ended a member, and gives it another list. */
     default void listChange(SimNode member, Fault fault) {}
 
@@ -59,6 +62,14 @@ interface Model {
     void wake(SimNode node, long number, Object what);
 
     void notice(SimCell cell, Notice notice);
+
+    /** The highest logical clock that the process of that client has heard of. */
+    default long logicalClock(SimNode client) {
+        return 0;
+    }
+
+    /** A member has shown that logical clock to that client. */
+    default void heardClock(SimNode client, long logicalClock) {}
 
     /** A frame leaves its sender. */
     default void sent(SimLink link, int direction, Object frame) {}

@@ -3,25 +3,34 @@ package io.keyway.lock.peer.sim;
 
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.kernel.Notice;
-import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberPromise;
+import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionTarget;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** One member in one cell, and each client with one cell for it. */
-final class OneMember implements Topology {
-    private final SimWorld world;
+final class OneMember extends FixedMembers {
     private final LeaseCells cells;
     private final LeaseUsers users;
     private final boolean keepsHorizon;
     private final long ahead;
+    private final Authority[] authorities;
+    /** What the last life handed over; null if it did not end in good order. */
+    private @Nullable List<Input> handedOver;
 
-    OneMember(SimWorld world, LeaseCells cells, LeaseUsers users) {
-        this.world = world;
-        this.cells = cells;
+    /** @param authorities may still be filled */
+    OneMember(SimWorld world, LeaseCells cells, LeaseUsers users, Authority[] authorities) {
+        super(world, users);
+        this.authorities = authorities;
         this.users = users;
+        this.cells = cells;
         Draws draws = new Draws(world.options().seed(), 10);
         this.keepsHorizon = cells.quarantine() && draws.chance(400);
         this.ahead = draws.logarithmic(10 * Nanos.MILLI, world.options().maxTtl());
@@ -32,7 +41,10 @@ final class OneMember implements Topology {
         if (node.isMember()) {
             node.disk().start(0, world.options().maxTtl());
             Cell cell = cells.member(node, Membership.single("m"), name -> true, until(node), horizon(node));
-            node.open(0, cell, null);
+            SimCell opened = node.open(0, cell, null);
+            List<Input> first = handedOver == null ? List.of() : handedOver;
+            handedOver = null;
+            first.forEach(opened::input);
         } else {
             node.open(0, cells.client(node, 0, SessionTarget.ONLY_MEMBER), world.member(0));
         }
@@ -43,7 +55,7 @@ final class OneMember implements Topology {
      * it forgot can be left.
      */
     private long until(SimNode node) {
-        if (!cells.quarantine()) {
+        if (!cells.quarantine() || handedOver != null) {
             return node.clock();
         }
         if (keepsHorizon && forced(node) - node.clock() > 0) {
@@ -62,59 +74,27 @@ final class OneMember implements Topology {
     }
 
     @Override
-    public long maxTtl(SimNode client) {
-        return world.options().maxTtl();
-    }
-
-    @Override
-    public void post(SimNode client, Input.Command command) {
-        client.main().input(command);
-    }
-
-    @Override
-    public void heard(SimCell cell, Notice notice) {
-        if (notice instanceof LockNotice.Misdirected) {
-            throw new Violation("routing", cell + " was told that another member decides, and there is none");
-        }
-        users.notice(cell.node(), cell, notice);
-    }
-
-    @Override
-    public void afterwards(SimNode client, Runnable task) {
-        task.run();
-    }
-
-    @Override
     public SimNode dials(SimCell cell) {
         return world.member(0);
     }
 
     @Override
-    public void looked(SimNode node) {}
-
-    @Override
-    public void wake(SimNode node, long number, Object what) {}
-
-    @Override
-    public void stalled(SimNode member, long nanos) {}
-
-    @Override
-    public void restarts(SimNode member, Fault fault) {}
-
-    @Override
-    public void listChange(SimNode member, Fault fault) {}
+    public void handsOver(SimNode member) {
+        boolean knowsAll = !((MemberSessions) member.cell().sessions()).quarantined();
+        member.close();
+        List<Input> imports = new ArrayList<>();
+        for (int name = 0; name < world.options().names() && knowsAll; name++) {
+            Key key = users.key(name);
+            Optional<List<LockCall.Import>> exports = authorities[0].watch().exports(key);
+            knowsAll = exports.isPresent();
+            exports.orElse(List.of()).forEach(each -> imports.add(new Input.Command(key, each)));
+        }
+        handedOver = knowsAll ? imports : null;
+    }
 
     /** Members and clients of one machine sleep together. */
     @Override
     public boolean wakeful() {
         return false;
-    }
-
-    @Override
-    public void heal() {}
-
-    @Override
-    public boolean belongs(SimNode node) {
-        return true;
     }
 }

@@ -60,7 +60,11 @@ record Options(
         /** Three members that talk to each other: {@link CounterModel}. */
         COUNTER,
         /** Three members that keep Lamport's queues. */
-        LAMPORT
+        LAMPORT,
+        /** Readers and writers, who change from one to the other: one member, and in some worlds three or four. */
+        SHARED,
+        /** Permits of semaphores, of whose capacity each client has its own view: the same members. */
+        PERMITS
     }
 
     /** How much may break: most worlds must stay able to do something, or nothing interesting happens in them. */
@@ -77,8 +81,10 @@ record Options(
         Draws draws = new Draws(seed, 1);
         boolean counter = profile == Profile.COUNTER;
         boolean small = profile == Profile.SESSION || counter;
-        boolean cluster = profile == Profile.CLUSTER || profile == Profile.LAMPORT;
-        int spares = profile == Profile.CLUSTER && new Draws(seed, 12).chance(500) ? 1 : 0;
+        boolean modes = profile == Profile.SHARED || profile == Profile.PERMITS;
+        boolean members = profile == Profile.CLUSTER || (modes && new Draws(seed, 14).chance(300));
+        boolean cluster = members || profile == Profile.LAMPORT;
+        int spares = members && new Draws(seed, 12).chance(500) ? 1 : 0;
         long of100 = draws.below(100);
         Budget budget = of100 < 70 ? Budget.STEADY : of100 < 90 ? Budget.RESTARTS : Budget.CHAOS;
         long maxTtl = draws.one(1L, 2L, 4L, 8L) * Nanos.SECOND;

@@ -143,6 +143,7 @@ final class PurityCheck {
         final List<Output> outputs = new ArrayList<>();
         final List<Long> clocks = new ArrayList<>();
         final List<Long> randoms = new ArrayList<>();
+        final List<Long> logicalClocks = new ArrayList<>();
 
         Recorder(Driver driver) {
             this.driver = driver;
@@ -193,6 +194,19 @@ final class PurityCheck {
         }
 
         @Override
+        public long logicalClock() {
+            long clock = driver.logicalClock();
+            logicalClocks.add(clock);
+            return clock;
+        }
+
+        @Override
+        public void heardClock(long logicalClock) {
+            outputs.add(new Output("heardClock", logicalClock, null));
+            driver.heardClock(logicalClock);
+        }
+
+        @Override
         public void reached(CoverageGoal goal) {
             driver.reached(goal);
         }
@@ -203,6 +217,7 @@ final class PurityCheck {
         final List<Output> outputs = new ArrayList<>();
         private int clocks;
         private int randoms;
+        private int logicalClocks;
 
         Replayer(Recorder recorder) {
             this.recorder = recorder;
@@ -245,7 +260,17 @@ final class PurityCheck {
         }
 
         @Override
-        public void reached(CoverageGoal goal) {}
+        public long logicalClock() {
+            if (logicalClocks == recorder.logicalClocks.size()) {
+                throw new Violation(NAME, "the copy showed its clock more often");
+            }
+            return recorder.logicalClocks.get(logicalClocks++);
+        }
+
+        @Override
+        public void heardClock(long logicalClock) {
+            outputs.add(new Output("heardClock", logicalClock, null));
+        }
 
         @Override
         public void deliver(Notice notice) {

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * R3: after belief ended by the clock, its user has time to stop: nobody else believes for about a quarter of the ttl,
- * on the old holder's clock. A hold that was released, broken or whose process is dead needs none.
+ * R3: after belief ended by the clock, its user has time to stop: nobody whom it excludes believes for about a quarter
+ * of the ttl, on the old holder's clock. A hold that was released, broken or whose process is dead needs none.
  */
 final class ReactionWindow implements LeaseOracle {
     private final double rateError;
@@ -38,7 +38,8 @@ final class ReactionWindow implements LeaseOracle {
         }
         for (Use old : lately) {
             long since = old.clock() - old.deadline();
-            if (old.client != use.client && since < window(old.ttl)) {
+            boolean excluded = old.client != use.client && !Grant.together(old.mode, use.mode);
+            if (excluded && since < window(old.ttl)) {
                 throw new Violation(
                         "R3",
                         use + ", only " + Nanos.text(since) + " after the belief of " + old + " ended; its user has "

@@ -223,6 +223,16 @@ final class SimCell implements Driver {
     }
 
     @Override
+    public long logicalClock() {
+        return world.model().logicalClock(node);
+    }
+
+    @Override
+    public void heardClock(long logicalClock) {
+        world.model().heardClock(node, logicalClock);
+    }
+
+    @Override
     public void reached(CoverageGoal goal) {
         world.goals().reached(goal);
     }

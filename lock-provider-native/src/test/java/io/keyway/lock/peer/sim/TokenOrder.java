@@ -3,18 +3,34 @@ package io.keyway.lock.peer.sim;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * R5: tokens of one name rise with each grant, over restarts too; no user gets a token twice, and none after a later
- * grant was made that is not higher. Needs no clock: it holds where all else may fail.
+ * grant was made that is not higher, unless it is of a grant of its own. Needs no clock: it holds where all else may
+ * fail.
  */
 final class TokenOrder implements LeaseOracle {
-    private static final class Name {
+    private static final class Given {
+        Grant grant;
+        /** The last of its tokens that a user had; 0 if none had. */
         long used;
-        Grant newest;
+
+        Given(Grant grant) {
+            this.grant = grant;
+        }
+    }
+
+    private static final class Name {
+        /** By the first token. */
+        final TreeMap<Long, Given> grants = new TreeMap<>();
+
+        long used;
+        Given newest;
 
         Name(Grant first) {
-            newest = first;
+            newest = new Given(first);
+            grants.put(first.token(), newest);
         }
     }
 
@@ -27,25 +43,30 @@ final class TokenOrder implements LeaseOracle {
             names.put(grant.name(), new Name(grant));
             return;
         }
-        if (grant.token() <= name.newest.token() && !again(grant, name.newest)) {
-            throw new Violation("R5", grant + " has no higher token than " + name.newest + ", which came first");
+        Given before = name.grants.get(grant.token());
+        if (before != null && again(grant, before.grant)) {
+            before.grant = grant;
+            return;
         }
-        if (grant.token() <= name.used && !again(grant, name.newest)) {
+        if (grant.token() <= name.newest.grant.token()) {
+            throw new Violation("R5", grant + " has no higher token than " + name.newest.grant + ", which came first");
+        }
+        if (grant.token() <= name.used) {
             throw new Violation("R5", grant + " has no higher token than " + name.used + ", which a user had before");
         }
         if (grant.hi() < grant.token()) {
             throw new Violation("R5", grant + " has no token at all");
         }
-        name.newest = grant;
+        name.newest = new Given(grant);
+        name.grants.put(grant.token(), name.newest);
     }
 
-    /** A restarted authority takes over what its holder re-asserts. */
-    private static boolean again(Grant grant, Grant newest) {
-        return grant.token() == newest.token()
-                && grant.member() == newest.member()
-                && grant.client() == newest.client()
-                && grant.life() == newest.life()
-                && grant.memberLife() > newest.memberLife();
+    /** A restarted authority takes over what its holder re-asserts; and a mode may change back. */
+    private static boolean again(Grant grant, Grant before) {
+        return grant.member() == before.member()
+                && grant.client() == before.client()
+                && grant.life() == before.life()
+                && (grant.memberLife() > before.memberLife() || grant.isBack());
     }
 
     @Override
@@ -54,12 +75,18 @@ final class TokenOrder implements LeaseOracle {
         if (name == null) {
             throw new Violation("R5", use + ", and nobody granted it");
         }
-        boolean late = !name.newest.covers(use.token) || name.newest.client() != use.client;
-        if (late && use.token >= name.newest.token()) {
-            throw new Violation("R5", use + ", and " + name.newest + " was granted since");
+        Map.Entry<Long, Given> entry = name.grants.floorEntry(use.token);
+        Given given = entry == null ? name.newest : entry.getValue();
+        Grant newest = name.newest.grant;
+        boolean late = !given.grant.covers(use.token) || given.grant.client() != use.client;
+        if (late && use.token >= newest.token()) {
+            throw new Violation("R5", use + ", and " + newest + " was granted since");
         }
-        if (!late && use.token <= name.used) {
-            throw new Violation("R5", use + " after " + name.used + " was handed out");
+        if (!late && use.token <= given.used) {
+            throw new Violation("R5", use + " after " + given.used + " was handed out");
+        }
+        if (!late) {
+            given.used = use.token;
         }
         name.used = Math.max(name.used, use.token);
     }

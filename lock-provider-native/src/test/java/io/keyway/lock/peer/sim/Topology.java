@@ -40,6 +40,17 @@ interface Topology extends Seats {
         return dials(cell);
     }
 
+    /** A member ends in good order: what it knows is for the next one. */
+    default void handsOver(SimNode member) {}
+
+    /** As of {@link Model}. */
+    default long logicalClock(SimNode client) {
+        return 0;
+    }
+
+    /** As of {@link Model}. */
+    default void heardClock(SimNode client, long logicalClock) {}
+
     /** A record is on the disk of that member. */
     default void forced(SimNode member, DurableRecord record) {}
 

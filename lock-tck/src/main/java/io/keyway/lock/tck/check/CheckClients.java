@@ -204,16 +204,26 @@ abstract class CheckClients extends TestTime {
      * most.
      */
     public void untilWaiting(LockClient client, String name, int waiters) throws InterruptedException {
+        untilWaiting(client, key(name), waiters);
+    }
+
+    /** As {@link #untilWaiting(LockClient, String, int)}, for a lock or a semaphore. */
+    public void untilWaiting(LockClient client, LockKey key, int waiters) throws InterruptedException {
         if (has(Feature.LIST)) {
-            Callable<Boolean> waiting =
-                    () -> status(client, key(name)).waiters().size() >= waiters;
-            // On a busy machine the holder may not have renewed in time: then nobody waits, and patience is no help.
-            if (!isVirtual() && !happens(ttl(4, 1), waiting) && recorder.hasExpired(name)) {
-                throw failure("a lease of a lock for which " + waiters + " were to wait has expired");
+            Callable<Boolean> waiting = () -> status(client, key).waiters().size() >= waiters;
+            // On a busy machine the holder may not have renewed in time, or who was to wait with the others has done so
+            // for as long as it may: then so many never wait, and patience is no help.
+            if (!isVirtual() && !happens(ttl(4, 1), waiting)) {
+                if (recorder.hasExpired(key.name().value())) {
+                    throw failure("a lease of a lock for which " + waiters + " were to wait has expired");
+                }
+                if (recorder.hasWaitedInVain(key.name().value())) {
+                    throw failure("the limit of a wait was over before " + waiters + " were shown to wait");
+                }
             }
             until(waiters + " wait for the lock", waiting);
         } else {
-            happens(ttl(1, 4), () -> waits.behind(key(name)) >= waiters);
+            happens(ttl(1, 4), () -> waits.behind(key) >= waiters);
         }
     }
 
@@ -221,7 +231,7 @@ abstract class CheckClients extends TestTime {
     Optional<Breach> breach() {
         String told = astray.peek();
         return told == null
-                ? recorder.breach(has(Feature.FENCING))
+                ? recorder.breach(has(Feature.FENCING), has(Feature.CACHING))
                 : Optional.of(Breach.ofSinks(
                         told,
                         String.join("\n", astray)

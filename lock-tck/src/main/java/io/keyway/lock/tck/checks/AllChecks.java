@@ -40,6 +40,7 @@ public final class AllChecks {
                 new ModeChecks(),
                 new UpgradeChecks(),
                 new PermitChecks(),
+                new PermitOrderChecks(),
                 new FeatureChecks(),
                 new ProcessChecks(),
                 new LinkChecks(),

@@ -300,7 +300,7 @@ final class PermitChecks {
     }
 
     @Check(rules = "LK-1301", needs = Feature.SEMAPHORE)
-    @Hint("Is the capacity that a waiter states at this attempt used, or that of the attempt that queued it?")
+    @Hint("Is the capacity that a waiter states at its last attempt used, or that of the attempt that queued it?")
     void aWaiterMayStateAnotherCapacity(CheckContext t) throws Exception {
         BackendProbe holder = t.probe("holder");
         BackendProbe waiter = t.probe("waiter");
@@ -309,14 +309,16 @@ final class PermitChecks {
         Grant two = holder.granted(holder.permits(t.name(), 1, 2, t.longer(8)), "a free permit was not granted");
         Request waits = waiter.permits(t.name(), 1, 2, t.longer(8));
         t.neverBefore(end, waiter.isGranted(waits), "a third of two permits was granted");
+        // Before the release, which may grant unasked what the last attempt asked for.
+        t.neverBefore(end, waiter.isGranted(BackendProbe.stating(1, waits)), "a third of two permits was granted");
         holder.release(one);
         // Whoever is told of it has been told.
         t.pass(t.ttl(1, 24));
         t.neverBefore(
                 end,
                 waiter.isGranted(BackendProbe.stating(1, waits)),
-                "who waits stated a capacity of 1 at this attempt, one permit was out, and it was granted by the "
-                        + "capacity that it had stated before");
+                "who waits stated a capacity of 1 at this attempt and the one before, one permit was out, and it was "
+                        + "granted by the capacity that it had stated first");
         Grant three = waiter.grantedInTime(
                 BackendProbe.stating(2, waits),
                 "who waits stated a capacity of 2 at this attempt, one permit was out, and it was not granted, by "

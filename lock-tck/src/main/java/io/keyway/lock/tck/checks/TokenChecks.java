@@ -25,9 +25,27 @@ final class TokenChecks {
         private final CheckContext context;
         private long last;
         private boolean any;
+        private final Set<Long> all = new HashSet<>();
 
         Row(CheckContext context) {
             this.context = context;
+        }
+
+        /** One that may be in force beside those since the last that excludes it: a cache may have kept its token. */
+        Lease beside(String how, Lease lease, long highestExclusive) {
+            if (!context.has(Feature.CACHING)) {
+                return next(how, lease);
+            }
+            context.never(
+                    !all.add(lease.token()),
+                    "two grants of one name have the token " + lease.token() + "; the later one came " + how);
+            context.never(
+                    lease.token() <= highestExclusive,
+                    "a grant " + how + " has token " + lease.token() + ", not higher than " + highestExclusive
+                            + ", that of a grant before it which excludes it");
+            any = true;
+            last = Math.max(last, lease.token());
+            return lease;
         }
 
         Lease next(String how, Lease lease) {
@@ -141,15 +159,20 @@ final class TokenChecks {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         Row row = new Row(t);
-        row.next("to a writer", one.readWriteLock(t.name()).write().acquire()).release();
-        List<Lease> readers = new ArrayList<>();
-        for (int i = 0; i < 6; i++) {
-            LockClient client = i % 2 == 0 ? one : two;
-            readers.add(row.next(
-                    "to a reader beside others",
-                    client.readWriteLock(t.name()).read().acquire()));
+        Lease writer =
+                row.next("to a writer", one.readWriteLock(t.name()).write().acquire());
+        writer.release();
+        for (int round = 0; round < 2; round++) {
+            List<Lease> readers = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                LockClient client = i % 2 == 0 ? one : two;
+                readers.add(row.beside(
+                        "to a reader beside others",
+                        client.readWriteLock(t.name()).read().acquire(),
+                        writer.token()));
+            }
+            readers.forEach(Lease::release);
         }
-        readers.forEach(Lease::release);
         row.next(
                         "to a writer after readers",
                         two.readWriteLock(t.name()).write().acquire())
@@ -166,9 +189,9 @@ final class TokenChecks {
         DistributedSemaphore two = t.client("two").semaphore(t.name(), Capacity.of(6));
         Row row = new Row(t);
         for (int i = 0; i < 4; i++) {
-            Lease first = row.next("of one permit", one.acquire());
-            Lease second = row.next("of two permits", two.acquire(2));
-            Lease third = row.next("of three permits", one.acquire(3));
+            Lease first = row.beside("of one permit", one.acquire(), 0);
+            Lease second = row.beside("of two permits", two.acquire(2), 0);
+            Lease third = row.beside("of three permits", one.acquire(3), 0);
             second.release();
             first.release();
             third.release();

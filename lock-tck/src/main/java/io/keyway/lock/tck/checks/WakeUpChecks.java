@@ -236,11 +236,38 @@ final class WakeUpChecks {
         });
     }
 
+    @Check(
+            rules = "LK-411 LK-1308",
+            needs = {Feature.WAKE_UP, Feature.SEMAPHORE},
+            statistical = BEST)
+    @Hint("Who is told when permits come back: the first that waits, or the first that they are enough for?")
+    void permitsWakeTheFirstThatTheyAreEnoughFor(CheckContext t) throws Exception {
+        LockClient holder = t.client("holder");
+        LockClient narrow = t.client("narrow");
+        LockClient wide = t.client("wide");
+        String otherwise =
+                "one of two permits came back, and who waited for it under a capacity of two, behind one that "
+                        + "waits under a capacity of one, was not granted";
+        wakes(t, otherwise, name -> {
+            Lease one = holder.semaphore(name, Capacity.of(2)).acquire();
+            // Both that are left are given back by the close of their clients.
+            var unused = holder.semaphore(name, Capacity.of(2)).acquire();
+            Queue first = ofPermits(t, narrow, name, 1, one::release);
+            Queue second = ofPermits(t, wide, name, 2, one::release);
+            return new Queue(first.asked(), second.waiting(), one::release);
+        });
+    }
+
     private static Queue ofPermits(CheckContext t, LockClient waiter, String name, Act turn) throws Exception {
+        return ofPermits(t, waiter, name, 2, turn);
+    }
+
+    private static Queue ofPermits(CheckContext t, LockClient waiter, String name, int capacity, Act turn)
+            throws Exception {
         long asked = t.now();
         Task<Lease> waits = t.start(
                 "the acquire of who waits",
-                () -> waiter.semaphore(name, Capacity.of(2)).acquire());
+                () -> waiter.semaphore(name, Capacity.of(capacity)).acquire());
         t.pass(t.ttl(1, 24));
         return new Queue(asked, List.of(waits), turn);
     }

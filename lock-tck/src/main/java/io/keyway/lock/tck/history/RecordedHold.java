@@ -32,6 +32,9 @@ public final class RecordedHold {
     private final List<HeldAnswer> answers = new ArrayList<>();
     private final List<Loss> losses = new ArrayList<>();
     private int capacity;
+    /** Null if it waits without end, or not at all. */
+    private @Nullable Duration limit;
+
     private boolean granted;
     private long token;
     private long ttl;
@@ -46,7 +49,8 @@ public final class RecordedHold {
         this(worker, name, mode, 1, 1, asked);
     }
 
-    RecordedHold(String worker, String name, LockMode mode, int permits, int capacity, long asked) {
+    /** A request of that worker for so many permits, made at that instant; {@code capacity} is what its user stated. */
+    public RecordedHold(String worker, String name, LockMode mode, int permits, int capacity, long asked) {
         this.worker = worker;
         this.name = name;
         this.mode = mode;
@@ -105,6 +109,16 @@ public final class RecordedHold {
 
     void stated(int current) {
         capacity = Math.max(capacity, current);
+    }
+
+    /** How long its user lets it wait. */
+    void waits(Duration most) {
+        limit = most.isZero() || most.isNegative() ? null : most;
+    }
+
+    /** It has waited as long as it may, and was not granted. */
+    boolean isOverdue(long now) {
+        return !granted && limit != null && Duration.ofNanos(now - asked).compareTo(limit) >= 0;
     }
 
     /** The user got the lease at that instant. */

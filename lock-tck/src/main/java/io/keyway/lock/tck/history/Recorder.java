@@ -10,6 +10,7 @@ import io.keyway.lock.LockedAction;
 import io.keyway.lock.LockedFunction;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.history.RecordingClient.RecordingLease;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -44,10 +45,11 @@ public final class Recorder {
      * The first breach of a rule, if the history has one.
      *
      * @param fencing whether tokens are to rise
+     * @param caching whether clients may keep what they gave back
      */
-    public synchronized Optional<Breach> breach(boolean fencing) {
+    public synchronized Optional<Breach> breach(boolean fencing, boolean caching) {
         History history = new History(List.copyOf(holds));
-        return history.violations(Rules.ALL).stream()
+        return history.violations(Rules.of(caching)).stream()
                 .filter(violation -> fencing || !violation.rule().startsWith("R5"))
                 .findFirst()
                 .map(violation -> {
@@ -78,16 +80,23 @@ public final class Recorder {
                 .anyMatch(loss -> loss.cause() == LeaseLoss.Cause.EXPIRED);
     }
 
+    /** Whether the limit of a wait for the lock of that name is over, which was not granted. */
+    public synchronized boolean hasWaitedInVain(String name) {
+        long now = now();
+        return holds.stream().anyMatch(hold -> hold.name().equals(name) && hold.isOverdue(now));
+    }
+
     synchronized long now() {
         last = Math.max(last + 1, clock.getAsLong());
         return last;
     }
 
-    synchronized RecordedHold asked(String who, LockKey key, LockMode mode, int permits, int capacity) {
+    synchronized RecordedHold asked(String who, LockKey key, LockMode mode, int permits, int capacity, Duration limit) {
         String name = key.kind() == LockKey.Kind.LOCK
                 ? key.name().value()
                 : "semaphore " + key.name().value();
         RecordedHold hold = new RecordedHold(who, name, mode, permits, capacity, now());
+        hold.waits(limit);
         holds.add(hold);
         return hold;
     }

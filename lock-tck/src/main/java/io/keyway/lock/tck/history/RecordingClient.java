@@ -15,10 +15,12 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.wrap.Proxies;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,7 +101,12 @@ final class RecordingClient {
         }
         int permits =
                 mode == LockMode.PERMITS && arguments.length > 0 && arguments[0] instanceof Integer many ? many : 1;
-        RecordedHold hold = recorder.asked(who, key, mode, permits, capacity.current());
+        Duration limit = Stream.of(arguments)
+                .filter(Duration.class::isInstance)
+                .map(Duration.class::cast)
+                .findFirst()
+                .orElse(Duration.ZERO);
+        RecordedHold hold = recorder.asked(who, key, mode, permits, capacity.current(), limit);
         UnaryOperator<Lease> granted = lease -> {
             hold.stated(capacity.current());
             return recorder.granted(hold, lease);

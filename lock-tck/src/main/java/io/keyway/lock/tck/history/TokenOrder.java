@@ -13,8 +13,11 @@ import org.jspecify.annotations.Nullable;
  * R5: each grant of a name has a token of its own, and tokens rise in the order of grants. The order of two grants is
  * known if one was asked for after the other was in hand, or if they exclude each other and both were surely there
  * once.
+ *
+ * @param caching clients may keep what they gave back, with tokens for the next: then only those rise that exclude each
+ *     other
  */
-final class TokenOrder implements Rule {
+record TokenOrder(boolean caching) implements Rule {
     private static final String NAME = "R5 tokens";
 
     @Override
@@ -39,16 +42,22 @@ final class TokenOrder implements Rule {
         }
     }
 
-    private static void risingByRequest(List<RecordedHold> grants, List<Violation> violations) {
+    private void risingByRequest(List<RecordedHold> grants, List<Violation> violations) {
         List<RecordedHold> byRequest = new ArrayList<>(grants);
         byRequest.sort(Comparator.comparingLong(RecordedHold::asked));
         int next = 0;
         RecordedHold highest = null;
+        RecordedHold highestExclusive = null;
         for (RecordedHold hold : byRequest) {
             for (; next < grants.size() && grants.get(next).got() < hold.asked(); next++) {
-                highest = higher(highest, grants.get(next));
+                RecordedHold before = grants.get(next);
+                highest = higher(highest, before);
+                if (before.mode() == LockMode.EXCLUSIVE) {
+                    highestExclusive = higher(highestExclusive, before);
+                }
             }
-            compare(highest, hold, violations);
+            boolean all = !caching || hold.mode() == LockMode.EXCLUSIVE;
+            compare(all ? highest : highestExclusive, hold, violations);
         }
     }
 

@@ -15,7 +15,10 @@ import io.keyway.lock.Renewal;
 import io.keyway.lock.reference.ReferenceWorld;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -37,6 +40,31 @@ class RecorderTest {
             assertThat(recorder.hasExpired("lapses")).isTrue();
             assertThat(recorder.hasExpired("released")).isFalse();
             assertThat(recorder.hasExpired("renewed")).isFalse();
+        }
+    }
+
+    @Test
+    void aWaitThatIsNotGrantedWithinItsLimitIsInVainAndNoOther() throws Exception {
+        try (LockClient client = Locks.open("lock:reference://recorder-waits?clock=manual")) {
+            AtomicLong now = new AtomicLong();
+            Recorder recorder = new Recorder(now::get);
+            LockClient recorded = recorder.record("waiter", client);
+            Duration limit = Duration.ofSeconds(4);
+            for (String name : List.of("limited", "endless", "tried")) {
+                client.lock(name).acquire();
+            }
+            CompletableFuture<Optional<Lease>> limited =
+                    recorded.lock("limited").tryAcquireAsync(limit);
+            CompletableFuture<Lease> endless = recorded.lock("endless").acquireAsync();
+            assertThat(recorded.lock("tried").tryAcquire()).isEmpty();
+            assertThat(recorded.lock("free").tryAcquire(limit)).isPresent();
+            now.addAndGet(limit.toNanos() / 2);
+            assertThat(recorder.hasWaitedInVain("limited")).isFalse();
+            now.addAndGet(limit.toNanos());
+            assertThat(recorder.hasWaitedInVain("limited")).isTrue();
+            assertThat(List.of("endless", "tried", "free")).noneMatch(recorder::hasWaitedInVain);
+            limited.cancel(false);
+            endless.cancel(false);
         }
     }
 
@@ -97,7 +125,7 @@ class RecorderTest {
             again.release();
             assertThat(recorder.story().orElseThrow().evidence())
                     .containsSubsequence("n shared asked", "n exclusive asked", "n shared asked", "release");
-            assertThat(recorder.breach(true)).isEmpty();
+            assertThat(recorder.breach(true, false)).isEmpty();
         }
     }
 

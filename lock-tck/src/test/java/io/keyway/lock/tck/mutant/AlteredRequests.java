@@ -43,6 +43,7 @@ final class AlteredRequests {
                 request.ttl(),
                 queue,
                 owner,
-                request.holdAtLeast());
+                request.holdAtLeast(),
+                request.perResource());
     }
 }

@@ -18,6 +18,7 @@ final class Mutants {
                     ReleaseMutants.ALL,
                     ModeMutants.ALL,
                     PermitMutants.ALL,
+                    PermitOrderMutants.ALL,
                     StoreMutants.ALL,
                     LeaseMutants.ALL,
                     CallMutants.ALL,

@@ -8,6 +8,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 
 /** A lease that passes everything on. */
@@ -36,6 +37,11 @@ public abstract class ForwardingLease implements Lease {
     @Override
     public int permits() {
         return to.permits();
+    }
+
+    @Override
+    public OptionalInt permitsOut() {
+        return to.permitsOut();
     }
 
     @Override

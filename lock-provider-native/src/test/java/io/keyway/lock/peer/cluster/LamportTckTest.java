@@ -1,25 +1,28 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.process;
+package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The core of the kit on three members of Lamport's queue, in processes of their own; all of it in the soak run. */
+/** The core of the kit on three members of Lamport's queue; all of it, on three processes, in the soak run. */
 class LamportTckTest extends LockTck {
     @TempDir
     private Path directory;
 
-    private ThreeMembers members;
+    private TestMembers members;
 
     @Override
     protected TckSubject subject() throws Exception {
-        members = new ThreeMembers(directory, "lamport");
-        return TckSubject.of(members.url());
+        members = new TestMembers(directory, new LamportAlgorithm(), "a", "b", "c");
+        members.startAll("abc", Duration.ofSeconds(5), true);
+        return TckSubject.of("lock:native:lamport://" + String.join(",", members.ids("abc")) + "/keyway?maxTtl=5s");
     }
 
     @Override
@@ -28,7 +31,7 @@ class LamportTckTest extends LockTck {
     }
 
     @AfterEach
-    void endTheMembers() throws Exception {
+    void endTheMembers() {
         members.close();
     }
 }

@@ -1,0 +1,154 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.client;
+
+import io.keyway.lock.LockMode;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/** The grants of one name at one client, in the order of their tokens, whose ranges never overlap. */
+final class GrantList implements Iterable<ClientGrant> {
+    private static final ClientGrant[] NONE = {};
+
+    private ClientGrant[] all = NONE;
+    private int size;
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    int size() {
+        return size;
+    }
+
+    ClientGrant get(int place) {
+        return all[place];
+    }
+
+    void add(ClientGrant grant) {
+        if (size == all.length) {
+            all = Arrays.copyOf(all, size == 0 ? 1 : 2 * size);
+        }
+        int place = after(grant.handle.token());
+        System.arraycopy(all, place, all, place + 1, size - place);
+        all[place] = grant;
+        size++;
+    }
+
+    void remove(ClientGrant grant) {
+        int place = after(grant.handle.token()) - 1;
+        if (place >= 0 && all[place] == grant) {
+            size--;
+            System.arraycopy(all, place + 1, all, place, size - place);
+            all[size] = null;
+        }
+    }
+
+    /** How many begin with that token or one below it. */
+    private int after(long token) {
+        int low = 0;
+        int high = size;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (all[middle].handle.token() <= token) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    /** The grant to which that token belongs. */
+    @Nullable
+    ClientGrant covering(long token) {
+        int place = after(token) - 1;
+        return place >= 0 && token <= all[place].handle.hi() ? all[place] : null;
+    }
+
+    /** The grant that begins with that token. */
+    @Nullable
+    ClientGrant of(long token) {
+        ClientGrant grant = covering(token);
+        return grant != null && grant.handle.token() == token ? grant : null;
+    }
+
+    /** The grant that is in use with that token. */
+    @Nullable
+    ClientGrant using(long token) {
+        ClientGrant grant = covering(token);
+        return grant != null && grant.handle.active(token) ? grant : null;
+    }
+
+    /** The grant that took the place of the one that was in use with that token. */
+    @Nullable
+    ClientGrant converted(long token) {
+        for (ClientGrant grant : this) {
+            if (grant.before == token) {
+                return grant;
+            }
+        }
+        return null;
+    }
+
+    /** The one beside which nothing stands; null if there is none. */
+    @Nullable
+    ClientGrant exclusive() {
+        return size != 0 && all[0].handle.mode() == LockMode.EXCLUSIVE ? all[0] : null;
+    }
+
+    /** Whether one of them may be kept. */
+    boolean anyCacheable() {
+        for (int i = 0; i < size; i++) {
+            if (all[i].cacheable()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** All permits of them. */
+    long permits() {
+        long permits = 0;
+        for (int i = 0; i < size; i++) {
+            permits += all[i].handle.permits();
+        }
+        return permits;
+    }
+
+    /** Those that there are now, for who ends some of them. */
+    List<ClientGrant> now() {
+        return size == 0 ? List.of() : List.of(Arrays.copyOf(all, size));
+    }
+
+    /** In order; none may be added or removed meanwhile. */
+    @Override
+    public Iterator<ClientGrant> iterator() {
+        return new Iterator<>() {
+            private int next;
+
+            @Override
+            public boolean hasNext() {
+                return next < size;
+            }
+
+            @Override
+            public ClientGrant next() {
+                if (next >= size) {
+                    throw new NoSuchElementException();
+                }
+                return all[next++];
+            }
+        };
+    }
+
+    GrantList copy() {
+        GrantList copy = new GrantList();
+        for (ClientGrant grant : this) {
+            copy.add(grant.copy());
+        }
+        return copy;
+    }
+}
