@@ -66,7 +66,7 @@ final class Comparison {
                             threads,
                             n -> {
                                 String lock = load.name().replace(' ', '-') + "/" + locks.apply(n);
-                                return () -> lock;
+                                return client -> client.take(lock);
                             },
                             time));
             all.forEach((load, each) ->

@@ -1,6 +1,9 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /** A lock library, or the least that any library on that store would have to do. Thread-safe. */
 public interface Contender extends AutoCloseable {
 
@@ -9,6 +12,19 @@ public interface Contender extends AutoCloseable {
 
     /** Takes the lock of that name and waits for it and for the store's reply. */
     Hold take(String lock) throws Exception;
+
+    /** The same in one of its modes, of those that it {@link #offers}. */
+    default Hold take(String name, Use use) throws Exception {
+        if (use != Use.LOCK) {
+            throw new UnsupportedOperationException(name() + " has no " + use);
+        }
+        return take(name);
+    }
+
+    /** Returns what can be taken of it. */
+    default Set<Use> offers() {
+        return EnumSet.of(Use.LOCK);
+    }
 
     @Override
     void close();

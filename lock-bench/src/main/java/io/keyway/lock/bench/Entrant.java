@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A contender with its servers and the JVM of its clients.
@@ -51,8 +52,16 @@ record Entrant(String name, Store store, Program runner) implements AutoCloseabl
         }
     }
 
-    void begin(Workload workload) throws IOException {
-        runner.ask("begin " + workload.name());
+    /**
+     * Opens its clients.
+     *
+     * @return what they do not offer of that; then none are open
+     */
+    Optional<String> begin(Workload workload, int clients) throws IOException {
+        String answer = runner.ask("begin " + workload.name() + " " + clients);
+        return answer.startsWith(Runner.REFUSED)
+                ? Optional.of(answer.substring(Runner.REFUSED.length()))
+                : Optional.empty();
     }
 
     Figures round(Duration time) throws IOException {

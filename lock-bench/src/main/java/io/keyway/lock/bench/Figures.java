@@ -23,6 +23,15 @@ record Figures(Map<String, Double> values) {
     /** The pairs of the fastest thread to those of the slowest. */
     static final String SPREAD = "spread";
 
+    /** How many pairs there were. */
+    static final String GRANTS = "grants";
+
+    /** How many of them were writers', and how long these waited. */
+    static final String WRITES = "writes";
+
+    static final String WRITE_P50 = "writeP50us";
+    static final String WRITE_P99 = "writeP99us";
+
     static final String CLIENT_MICROS = "cpuClient";
     static final String SERVER_MICROS = "cpuServer";
     static final String CLIENT_SWITCHES = "swClient";

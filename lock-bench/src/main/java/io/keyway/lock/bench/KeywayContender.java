@@ -1,14 +1,19 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
-import io.keyway.lock.DistributedLock;
+import io.keyway.lock.Capacity;
+import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** Keyway by its public API. */
 public final class KeywayContender implements Contender {
+    private static final Capacity CAPACITY = Capacity.of(Use.PERMITS);
+
     private final LockClient client;
     private final boolean waits;
 
@@ -33,9 +38,30 @@ public final class KeywayContender implements Contender {
     }
 
     @Override
+    public Set<Use> offers() {
+        Set<Use> offered = EnumSet.of(Use.LOCK);
+        if (client.features().contains(Feature.READ_WRITE)) {
+            offered.addAll(EnumSet.of(Use.READ, Use.WRITE));
+        }
+        if (client.features().contains(Feature.SEMAPHORE)) {
+            offered.add(Use.PERMIT);
+        }
+        return offered;
+    }
+
+    @Override
     public Hold take(String name) throws InterruptedException {
-        DistributedLock lock = client.lock(name);
-        Lease lease = lock.acquire();
+        return take(name, Use.LOCK);
+    }
+
+    @Override
+    public Hold take(String name, Use use) throws InterruptedException {
+        Lease lease = switch (use) {
+            case LOCK -> client.lock(name).acquire();
+            case WRITE -> client.readWriteLock(name).write().acquire();
+            case READ -> client.readWriteLock(name).read().acquire();
+            case PERMIT -> client.semaphore(name, CAPACITY).acquire();
+        };
         if (!waits) {
             return lease::releaseAsync;
         }

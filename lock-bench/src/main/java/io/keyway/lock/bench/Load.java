@@ -14,7 +14,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
 /** Threads that take and free locks as fast as they can. */
@@ -54,6 +53,12 @@ final class Load implements AutoCloseable {
         }
     }
 
+    /** What a thread does next. */
+    @FunctionalInterface
+    interface Turn {
+        Contender.Hold take(Contender client) throws Exception;
+    }
+
     private static final OperatingSystemMXBean PROCESS =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
@@ -88,22 +93,22 @@ final class Load implements AutoCloseable {
     /**
      * Runs for that time.
      *
-     * @param locks the lock that a thread takes next
+     * @param turns what a thread takes, again and again
      */
-    Round run(int count, IntFunction<Supplier<String>> locks, Duration time) throws Exception {
+    Round run(int count, IntFunction<Turn> turns, Duration time) throws Exception {
         CountDownLatch ready = new CountDownLatch(count);
         CountDownLatch go = new CountDownLatch(1);
         List<Future<Histogram>> results = new ArrayList<>();
         long[] end = new long[1];
         for (int i = 0; i < count; i++) {
             Contender client = clients.get(i % clients.size());
-            Supplier<String> lock = locks.apply(i);
+            Turn turn = turns.apply(i);
             results.add(threads.submit(() -> {
                 Histogram latency = latencies();
                 ready.countDown();
                 go.await();
                 for (long begin = System.nanoTime(); begin - end[0] < 0; ) {
-                    client.take(lock.get()).free();
+                    turn.take(client).free();
                     long now = System.nanoTime();
                     latency.recordValue(now - begin);
                     begin = now;

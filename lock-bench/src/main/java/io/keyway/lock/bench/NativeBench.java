@@ -14,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -27,8 +28,6 @@ import picocli.CommandLine.Option;
         name = "native",
         description = "The native provider beside a bare lock table (the wire), PostgreSQL, Redis and Redisson.")
 final class NativeBench implements Callable<Integer> {
-    private static final String REFERENCE = "wire";
-
     @Option(
             names = "--contenders",
             split = ",",
@@ -131,9 +130,17 @@ final class NativeBench implements Callable<Integer> {
                 .toList();
     }
 
-    private Map<String, Figures> run(Workload workload, List<Entrant> entrants) throws Exception {
-        for (Entrant entrant : entrants) {
-            entrant.begin(workload);
+    private Map<String, Figures> run(Workload workload, List<Entrant> present) throws Exception {
+        int clients = workload.isPairs() && workload.contended() ? scale.clients() : workload.clients;
+        List<Entrant> entrants = new ArrayList<>();
+        for (Entrant entrant : present) {
+            Optional<String> missing = entrant.begin(workload, clients);
+            if (missing.isEmpty()) {
+                entrants.add(entrant);
+            } else {
+                out.println(
+                        entrant.name() + " is left out of " + workload.word() + ": it does not offer " + missing.get());
+            }
         }
         Comparison.Round<Entrant, Figures> round = entrant -> entrant.round(scale.time());
         Map<Entrant, List<Figures>> rounds = workload.kind == Workload.Kind.FOOTPRINT
@@ -171,11 +178,17 @@ final class NativeBench implements Callable<Integer> {
         return medians;
     }
 
-    private static double ratio(Map<String, Figures> figures, String name) {
-        Figures reference =
-                figures.getOrDefault(REFERENCE, figures.values().iterator().next());
+    private static double ratio(Workload workload, Map<String, Figures> figures, String name) {
+        Figures reference = figures.get(reference(workload, figures));
         Figures own = figures.get(name);
-        return own == null ? Double.NaN : own.get(Figures.FIGURE) / reference.get(Figures.FIGURE);
+        return own == null || reference == null ? Double.NaN : own.get(Figures.FIGURE) / reference.get(Figures.FIGURE);
+    }
+
+    /** Whom the others are compared with: whoever is first if the usual one takes no part. */
+    private static String reference(Workload workload, Map<String, Figures> figures) {
+        return figures.isEmpty() || figures.containsKey(workload.reference())
+                ? workload.reference()
+                : figures.keySet().iterator().next();
     }
 
     private void print(Workload workload) {
@@ -189,7 +202,7 @@ final class NativeBench implements Callable<Integer> {
         names.forEach(name -> out.printf(" %" + width(name) + "s", name));
         out.println();
         figures.forEach((contender, each) -> {
-            out.printf(Locale.ROOT, "%-30s %7s", contender, compared ? shown(ratio(figures, contender)) : "");
+            out.printf(Locale.ROOT, "%-30s %7s", contender, compared ? shown(ratio(workload, figures, contender)) : "");
             names.forEach(name -> out.printf(" %" + width(name) + "s", shown(each.get(name))));
             out.println();
         });
@@ -218,15 +231,16 @@ final class NativeBench implements Callable<Integer> {
         Set<String> names = new LinkedHashSet<>();
         compared.values().forEach(each -> names.addAll(each.keySet()));
         out.println();
-        out.println("Ratio to "
-                + (names.contains(REFERENCE) ? "the wire" : names.iterator().next())
-                + " (+: more is better; -: times as long)");
+        out.println("Ratios (+: more is better; -: times as long)");
         out.println();
-        out.println("| | " + String.join(" | ", names) + " |");
-        out.println("|---".repeat(names.size() + 1) + "|");
+        out.println("| | to | " + String.join(" | ", names) + " |");
+        out.println("|---".repeat(names.size() + 2) + "|");
         compared.forEach((workload, figures) -> out.println("| " + workload.word()
                 + (workload.kind.isTime() ? " - | " : " + | ")
-                + names.stream().map(name -> shown(ratio(figures, name))).collect(Collectors.joining(" | "))
+                + reference(workload, figures) + " | "
+                + names.stream()
+                        .map(name -> shown(ratio(workload, figures, name)))
+                        .collect(Collectors.joining(" | "))
                 + " |"));
     }
 

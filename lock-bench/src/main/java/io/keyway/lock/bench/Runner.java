@@ -10,8 +10,10 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
+import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -21,13 +23,15 @@ import org.jspecify.annotations.Nullable;
  * order, and answered by a line.
  *
  * <pre>
- * begin WORKLOAD      opens the clients
- * round SECONDS       runs it
- * end                 closes them
+ * begin WORKLOAD CLIENTS   opens the clients; answered by what is missing, if they do not offer it
+ * round SECONDS            runs it
+ * end                      closes them
  * </pre>
  */
 public final class Runner {
     private static final String DONE = "done";
+    /** Before what a contender does not offer. */
+    static final String REFUSED = "refused ";
 
     private final Supplier<Contender> opener;
     private final boolean isLock;
@@ -78,6 +82,7 @@ public final class Runner {
             case "ping" -> new WireContender(Integer.parseInt(address), WireContender.Kind.PING);
             case "postgres" -> new PostgresContender(address);
             case "redisson" -> RedissonContender.usual(address);
+            case "curator" -> new CuratorContender(address);
             case "keyway" -> new KeywayContender(address);
             case "keyway-async" -> KeywayContender.withoutWait(address);
             default -> throw new IllegalArgumentException("no contender is called " + kind);
@@ -95,7 +100,9 @@ public final class Runner {
 
     private String obey(String[] order) throws Exception {
         switch (order[0]) {
-            case "begin" -> begin(Workload.valueOf(order[1]));
+            case "begin" -> {
+                return begin(Workload.valueOf(order[1]), Integer.parseInt(order[2]));
+            }
             case "round" -> {
                 return round(Duration.ofSeconds(Long.parseLong(order[1]))).toString();
             }
@@ -105,16 +112,26 @@ public final class Runner {
         return DONE;
     }
 
-    private void begin(Workload asked) throws Exception {
+    private String begin(Workload asked, int clients) throws Exception {
+        Set<Use> missing = asked.uses();
+        if (asked.kind == Workload.Kind.MODES) {
+            try (Contender contender = opener.get()) {
+                missing.removeAll(contender.offers());
+            }
+            if (!missing.isEmpty()) {
+                return REFUSED + missing;
+            }
+        }
         workload = asked;
-        Contender.Opener clients = asked.contended() && isLock ? Watched.all(opener::get) : opener::get;
-        if (asked.kind == Workload.Kind.PAIRS) {
-            load = Load.open(clients, asked.clients, () -> 0);
+        Contender.Opener opened = asked.contended() && isLock ? Watched.all(opener::get) : opener::get;
+        if (asked.isPairs()) {
+            load = Load.open(opened, clients, () -> 0);
         } else {
-            trials = Trials.open(clients, asked.clients);
+            trials = Trials.open(opened, clients);
         }
         // A host that the clients have started is there now.
         servers = serverIds.startsWith("/") ? Stores.hosts(serverIds) : processes(serverIds);
+        return DONE;
     }
 
     private static List<ProcessHandle> processes(String ids) {
@@ -146,18 +163,28 @@ public final class Runner {
         Usage server = Usage.of(servers);
         Figures figures = new Figures();
         long pairs;
-        if (asked.kind == Workload.Kind.PAIRS) {
-            Load.Round round = Objects.requireNonNull(load).run(asked.threads, thread -> names(asked, thread), time);
+        if (asked.isPairs()) {
+            ConcurrentHistogram writes = new ConcurrentHistogram(3);
+            Load.Round round =
+                    Objects.requireNonNull(load).run(asked.threads, thread -> turn(asked, thread, writes), time);
             figures.with(Figures.FIGURE, round.perSecond()).withLatency(round.latency());
             if (asked.threads > 1) {
                 figures.with(Figures.SPREAD, round.spread());
             }
             pairs = round.sum();
+            if (asked.kind == Workload.Kind.MODES) {
+                figures.with(Figures.GRANTS, (double) pairs);
+            }
+            if (asked == Workload.RW95) {
+                figures.with(Figures.WRITES, (double) writes.getTotalCount())
+                        .with(Figures.WRITE_P50, writes.getValueAtPercentile(50) / 1e3)
+                        .with(Figures.WRITE_P99, writes.getValueAtPercentile(99) / 1e3);
+            }
         } else {
             Trials running = Objects.requireNonNull(trials);
             String name = asked.word();
             Histogram nanos = switch (asked.kind) {
-                case FIRST -> running.first(name + "/", time);
+                case FIRST -> running.first(name + "/", asked.names, time);
                 case HANDOVER -> running.handOver(name, time);
                 case EXPERIMENT -> running.experiment(name, time);
                 default -> throw new IllegalArgumentException(name + " is no round");
@@ -166,6 +193,24 @@ public final class Runner {
             pairs = nanos.getTotalCount() * (asked.kind == Workload.Kind.EXPERIMENT ? Trials.PAIRS_OF_EXPERIMENT : 1);
         }
         return figures.withUsage(Usage.of(here).since(client), Usage.of(servers).since(server), pairs);
+    }
+
+    /** @param writes takes how long those wait for it that write */
+    private static Load.Turn turn(Workload workload, int thread, ConcurrentHistogram writes) {
+        Supplier<String> names = names(workload, thread);
+        if (workload.kind != Workload.Kind.MODES) {
+            return client -> client.take(names.get());
+        }
+        return client -> {
+            Use use = workload.next();
+            if (use != Use.WRITE) {
+                return client.take(names.get(), use);
+            }
+            long begin = System.nanoTime();
+            Contender.Hold hold = client.take(names.get(), use);
+            writes.recordValue(System.nanoTime() - begin);
+            return hold;
+        };
     }
 
     private static Supplier<String> names(Workload workload, int thread) {

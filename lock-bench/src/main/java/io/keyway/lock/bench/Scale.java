@@ -57,6 +57,11 @@ final class Scale {
         return Comparison.inTurn(contenders, rounds, Duration.ZERO, time(), round);
     }
 
+    /** How many clients the threads share that want the same. */
+    int clients() {
+        return clients;
+    }
+
     /** The length of a round. */
     Duration time() {
         return Duration.ofSeconds(seconds);

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
+import org.apache.zookeeper.server.ZooKeeperServerMain;
 import org.jspecify.annotations.Nullable;
 
 /** Starts what the contenders of {@code native} keep their locks in, each for itself, on the loopback address. */
@@ -31,6 +32,8 @@ final class Stores {
             "postgres",
             "redis",
             "redisson",
+            "zookeeper",
+            "curator",
             "mem",
             "local",
             "member",
@@ -40,9 +43,11 @@ final class Stores {
             "member-off",
             "members3-off",
             "member-async",
-            "shard1-off",
+            "shard4-off",
             "tls",
-            "tls-off");
+            "tls-off",
+            "lamport3",
+            "lamport3-embedded");
 
     private static final String BEFORE = "-before";
     private static final String LOOPBACK = "127.0.0.1";
@@ -83,13 +88,17 @@ final class Stores {
             case "wire-quiet" -> wire("wire-quiet");
             case "ping" -> wire("ping");
             case "postgres" -> postgres();
-            case "redis" -> redis("keyway", "lock:redis://");
-            case "redisson" -> redis("redisson", "");
+            case "redis" -> redis("keyway", "lock:redis://", classPath);
+            case "redisson" -> redis("redisson", "", Program.classPath());
+            case "zookeeper" -> zooKeeper("keyway", "lock:zookeeper://", "/keyway");
+            case "curator" -> zooKeeper("curator", "", "");
             case "mem" -> new Entrant.Store(client, "lock:native:mem://bench?" + options, "", classPath, List.of());
             case "local" -> local(client, options, classPath);
             case "member" -> members(client, 1, options, classPath, former, List.of());
-            case "shard1" -> members(client, 1, options + "&shards=1", classPath, former, List.of("--shards", "1"));
+            case "shard4" -> members(client, 1, options + "&shards=4", classPath, former, List.of("--shards", "4"));
             case "members3" -> members(client, 3, options, classPath, former, List.of());
+            case "lamport3" -> lamport(ground.directory("members"), classPath, former);
+            case "lamport3-embedded" -> embedded(classPath, former);
             case "tls" -> withTls(client, options, classPath, former);
             default -> throw new IllegalArgumentException("no contender is called " + name + "; there are " + NAMES);
         };
@@ -120,7 +129,7 @@ final class Stores {
                 "postgres", server.getJdbcUrl("postgres", "postgres"), pid, Program.classPath(), List.of());
     }
 
-    private Entrant.Store redis(String kind, String scheme) throws IOException {
+    private Entrant.Store redis(String kind, String scheme, String classPath) throws IOException {
         int port = Ports.free();
         Program server = ground.program(
                 "redis",
@@ -139,6 +148,29 @@ final class Stores {
         return new Entrant.Store(
                 kind,
                 scheme + LOOPBACK + ":" + port,
+                Long.toString(server.handle().pid()),
+                classPath,
+                List.of(server));
+    }
+
+    /** One server, with its files in the directory of temporary ones. */
+    private Entrant.Store zooKeeper(String kind, String scheme, String path) throws IOException {
+        int port = Ports.free();
+        Program server = ground.program(
+                "zookeeper",
+                Program.java(
+                        List.of(
+                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                                "-Dzookeeper.admin.enableServer=false"),
+                        Program.classPath(),
+                        ZooKeeperServerMain.class.getName(),
+                        Integer.toString(port),
+                        ground.directory("zookeeper").toString()),
+                Map.of());
+        awaitPort(port, server);
+        return new Entrant.Store(
+                kind,
+                scheme + LOOPBACK + ":" + port + path,
                 Long.toString(server.handle().pid()),
                 Program.classPath(),
                 List.of(server));
@@ -188,9 +220,52 @@ final class Stores {
                 List.of("--tls-cert", certificate, "--tls-key", made.key().toString()));
     }
 
-    /** Members as {@code keyway member} runs them. */
+    /** Three members of Lamport's queue. */
+    private Entrant.Store lamport(Path directory, String classPath, boolean former) throws IOException {
+        List<String> arguments = List.of("--algorithm", "lamport", "--shards", "1");
+        Entrant.Store store = members(directory, "keyway", 3, "shards=1", classPath, former, arguments);
+        String address = store.address().replace("lock:native:", "lock:native:lamport:");
+        return new Entrant.Store(store.kind(), address, store.servers(), classPath, store.programs());
+    }
+
+    /** The same; the last of them goes on in the process of its clients. */
+    private Entrant.Store embedded(String classPath, boolean former) throws IOException {
+        Path directory = ground.directory("members");
+        Entrant.Store store = lamport(directory, classPath, former);
+        List<Program> others = store.programs().subList(0, 2);
+        store.programs().get(2).close();
+        String member = store.address().replaceFirst("/keyway.*", "").replaceFirst(".*,", "");
+        String hosted = "&member=" + member + "&data=" + data(directory, member);
+        return new Entrant.Store(store.kind(), store.address() + hosted, ids(others), classPath, others);
+    }
+
     private Entrant.Store members(
             String client, int count, String options, String classPath, boolean former, List<String> arguments)
+            throws IOException {
+        return members(ground.directory("members"), client, count, options, classPath, former, arguments);
+    }
+
+    private static String data(Path directory, String member) {
+        return directory.resolve(member.replace(':', '-')).toString();
+    }
+
+    private static String ids(List<Program> members) {
+        return String.join(
+                ",",
+                members.stream()
+                        .map(member -> Long.toString(member.handle().pid()))
+                        .toList());
+    }
+
+    /** Members as {@code keyway member} runs them. */
+    private Entrant.Store members(
+            Path directory,
+            String client,
+            int count,
+            String options,
+            String classPath,
+            boolean former,
+            List<String> arguments)
             throws IOException {
         List<Integer> ports = new ArrayList<>();
         while (ports.size() < count) {
@@ -211,7 +286,7 @@ final class Stores {
                     list,
                     "--init",
                     "--data",
-                    ground.directory("member").resolve("data").toString());
+                    data(directory, LOOPBACK + ":" + port));
             command.addAll(arguments);
             members.add(ground.program("member", command, Map.of()));
         }
@@ -221,11 +296,7 @@ final class Stores {
         return new Entrant.Store(
                 client,
                 "lock:native://" + list + "/keyway?connect=eager&" + options,
-                String.join(
-                        ",",
-                        members.stream()
-                                .map(member -> Long.toString(member.handle().pid()))
-                                .toList()),
+                ids(members),
                 classPath,
                 members);
     }

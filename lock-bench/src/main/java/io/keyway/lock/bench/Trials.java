@@ -51,13 +51,17 @@ final class Trials implements AutoCloseable {
         return clients.get(0);
     }
 
-    /** How long it takes to get a lock that nobody ever asked for; the release is not counted. */
-    Histogram first(String prefix, Duration time) throws Exception {
+    /**
+     * How long it takes to get a lock that nobody else asks for; the release is not counted.
+     *
+     * @param most how many names there are; 0: a new one each time
+     */
+    Histogram first(String prefix, int most, Duration time) throws Exception {
         Histogram latency = Load.latencies();
         Contender client = client();
         long end = System.nanoTime() + time.toNanos();
         while (System.nanoTime() - end < 0) {
-            String name = prefix + names++;
+            String name = prefix + (most == 0 ? names++ : names++ % most);
             long begin = System.nanoTime();
             Contender.Hold hold = client.take(name);
             latency.recordValue(System.nanoTime() - begin);

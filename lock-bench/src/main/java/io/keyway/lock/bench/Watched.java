@@ -1,23 +1,29 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** A contender of whose one lock it is seen that it excludes; what does not is no lock, and its speed says nothing. */
+/**
+ * A contender of whose one name it is seen that it excludes whom it should; what does not is no lock, and its speed
+ * says nothing.
+ */
 final class Watched implements Contender {
-    private final Contender contender;
-    private final AtomicReference<@Nullable Thread> holder;
+    private static final int ALONE = -1;
 
-    private Watched(Contender contender, AtomicReference<@Nullable Thread> holder) {
+    private final Contender contender;
+    /** How many hold it, or {@link #ALONE}. */
+    private final AtomicInteger holders;
+
+    private Watched(Contender contender, AtomicInteger holders) {
         this.contender = contender;
-        this.holder = holder;
+        this.holders = holders;
     }
 
-    /** Clients which all take the same lock, and no other. */
+    /** Clients which all take the same name, and no other. */
     static Opener all(Opener opener) {
-        AtomicReference<@Nullable Thread> holder = new AtomicReference<>();
-        return () -> new Watched(opener.open(), holder);
+        AtomicInteger holders = new AtomicInteger();
+        return () -> new Watched(opener.open(), holders);
     }
 
     @Override
@@ -26,15 +32,32 @@ final class Watched implements Contender {
     }
 
     @Override
+    public Set<Use> offers() {
+        return contender.offers();
+    }
+
+    @Override
     public Hold take(String lock) throws Exception {
-        Hold hold = contender.take(lock);
-        if (!holder.compareAndSet(null, Thread.currentThread())) {
-            throw new IllegalStateException(lock + " is held twice");
+        return take(lock, Use.LOCK);
+    }
+
+    @Override
+    public Hold take(String name, Use use) throws Exception {
+        Hold hold = contender.take(name, use);
+        boolean alone = use == Use.LOCK || use == Use.WRITE;
+        int most = use == Use.PERMIT ? Use.PERMITS : Integer.MAX_VALUE;
+        boolean excludes = alone ? holders.compareAndSet(0, ALONE) : among(holders.getAndIncrement(), most);
+        if (!excludes) {
+            throw new IllegalStateException(name + " is held by too many: " + holders + " beside a " + use);
         }
         return () -> {
-            holder.set(null);
+            holders.addAndGet(alone ? 1 : -1);
             hold.free();
         };
+    }
+
+    private static boolean among(int others, int most) {
+        return others >= 0 && others < most;
     }
 
     @Override

@@ -1,0 +1,17 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.bench;
+
+/** What a thread wants of a name. */
+enum Use {
+    /** A lock that nobody else holds. */
+    LOCK,
+    /** The same of a read-write lock. */
+    WRITE,
+    /** Beside others that read. */
+    READ,
+    /** One of {@link #PERMITS}. */
+    PERMIT;
+
+    /** The limit of each semaphore. */
+    static final int PERMITS = 10;
+}
