@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.PrintStream;
 import java.net.URI;
 import java.util.List;

@@ -33,8 +33,8 @@ final class Installation {
 
     private Installation() {
         try {
-            directory =
-                    Files.createDirectories(Path.of("target", "installation").toAbsolutePath());
+            // Not shared with another JVM of tests: it would write over jars that processes of this one run from.
+            directory = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "installation-");
             script = directory.resolve("keyway");
             for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
                 Path path = Path.of(entry);

@@ -9,9 +9,8 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.tck.process.ChildProcess;
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,14 +37,8 @@ class MemberProcessesTest {
 
     @BeforeEach
     void choosePorts() throws IOException {
-        List<ServerSocket> taken = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            taken.add(socket);
-            ids.add("127.0.0.1:" + socket.getLocalPort());
-        }
-        for (ServerSocket socket : taken) {
-            socket.close();
+            ids.add("127.0.0.1:" + Ports.free());
         }
     }
 

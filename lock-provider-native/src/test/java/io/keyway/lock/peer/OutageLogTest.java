@@ -7,9 +7,8 @@ import static org.awaitility.Awaitility.await;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -57,7 +56,7 @@ class OutageLogTest {
 
     @Test
     void ofACluster() throws IOException {
-        String dead = "127.0.0.1:" + unusedPort();
+        String dead = "127.0.0.1:" + Ports.free();
         try (LockClient client = Locks.open("lock:native://" + dead + "/keyway?requestTimeout=200ms")) {
             CompletableFuture<Lease> waits = client.lock("x").acquireAsync();
             isTold("had no answer about the lock x", "Connection refused");
@@ -97,11 +96,5 @@ class OutageLogTest {
         await().atMost(Duration.ofSeconds(20)).until(() -> !lines.isEmpty());
         assertThat(lines.get(0)).contains(parts);
         assertThat(lines).hasSize(1);
-    }
-
-    private static int unusedPort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 }

@@ -17,10 +17,10 @@ import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,14 +71,8 @@ final class DisklessMember implements AutoCloseable {
     /** Ids on ports that were free a moment ago. */
     static MemberList list(int members) throws IOException {
         List<NodeId> ids = new ArrayList<>();
-        List<ServerSocket> sockets = new ArrayList<>();
         for (int i = 0; i < members; i++) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            sockets.add(socket);
-            ids.add(new NodeId("127.0.0.1", socket.getLocalPort()));
-        }
-        for (ServerSocket socket : sockets) {
-            socket.close();
+            ids.add(new NodeId("127.0.0.1", Ports.free()));
         }
         return new MemberList(ids);
     }

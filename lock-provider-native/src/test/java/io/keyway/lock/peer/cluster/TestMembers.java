@@ -4,10 +4,9 @@ package io.keyway.lock.peer.cluster;
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,14 +39,8 @@ final class TestMembers implements AutoCloseable {
     TestMembers(Path directory, Algorithm algorithm, String... letters) throws IOException {
         this.directory = directory;
         this.algorithm = algorithm;
-        List<ServerSocket> taken = new ArrayList<>();
         for (String letter : letters) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            taken.add(socket);
-            ids.put(letter, new NodeId("127.0.0.1", socket.getLocalPort()));
-        }
-        for (ServerSocket socket : taken) {
-            socket.close();
+            ids.put(letter, new NodeId("127.0.0.1", Ports.free()));
         }
     }
 

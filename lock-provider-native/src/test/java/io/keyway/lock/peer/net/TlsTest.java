@@ -14,6 +14,7 @@ import io.keyway.lock.peer.security.SecuritySettings;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.tck.process.Signals;
+import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -227,10 +228,7 @@ class TlsTest {
 
     @Test
     void aPortWhereNobodyAnswersIsNamed() throws Exception {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            free = socket.getLocalPort();
-        }
+        int free = Ports.free();
         InetSocketAddress nobody = new InetSocketAddress(InetAddress.getLoopbackAddress(), free);
         for (Security each : new Security[] {PLAIN, security(authority.authority(), null, false)}) {
             assertThat(dial(each, nobody)).isEqualTo("cannot connect to localhost:" + free + ": Connection refused");

@@ -17,6 +17,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.proxy.Ports;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -132,9 +133,8 @@ class CheckRunTest {
 
     @Test
     void aServerThatDidNotComeBackIsNotTheProvidersFault() throws Exception {
-        int port;
-        try (ServerSocket there = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-            port = there.getLocalPort();
+        int port = Ports.free();
+        try (ServerSocket there = new ServerSocket(port, 50, InetAddress.getLoopbackAddress())) {
             CheckResult back = resultOf("fails-after-a-restart", Duration.ZERO, port);
             assertThat(back.verdict()).isEqualTo(Verdict.FAIL);
         }
@@ -145,10 +145,7 @@ class CheckRunTest {
 
     @Test
     void theChecksAfterItDoNotBlameTheProviderEither() throws Exception {
-        int port;
-        try (ServerSocket there = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-            port = there.getLocalPort();
-        }
+        int port = Ports.free();
         RunContext never = place(withServer(port));
         assertThat(resultOf("fails-by-time", Duration.ZERO, never).verdict()).isEqualTo(Verdict.FAIL);
         RunContext gone = place(withServer(port));

@@ -9,7 +9,6 @@ import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.time.Duration;
@@ -278,10 +277,7 @@ class FaultProxyTest {
 
     @Test
     void aServerThatDoesNotRunEndsTheConnection() throws Exception {
-        int free;
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            free = taken.getLocalPort();
-        }
+        int free = Ports.free();
         try (FaultProxy nobody = FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), free));
                 Socket socket = new Socket(
                         nobody.address().getAddress(), nobody.address().getPort())) {
