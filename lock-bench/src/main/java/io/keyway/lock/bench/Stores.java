@@ -295,11 +295,7 @@ final class Stores {
             awaitPort(ports.get(i), members.get(i));
         }
         return new Entrant.Store(
-                client,
-                "lock:native://" + list + "/keyway?connect=eager&" + options,
-                ids(members),
-                classPath,
-                members);
+                client, "lock:native://" + list + "/keyway?connect=eager&" + options, ids(members), classPath, members);
     }
 
     private String formerJars() {
