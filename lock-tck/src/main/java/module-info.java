@@ -9,6 +9,7 @@ module io.keyway.lock.tck {
     exports io.keyway.lock.tck;
     exports io.keyway.lock.tck.command;
     exports io.keyway.lock.tck.history;
+    exports io.keyway.lock.tck.journal;
     exports io.keyway.lock.tck.junit;
     exports io.keyway.lock.tck.process;
     exports io.keyway.lock.tck.proxy;

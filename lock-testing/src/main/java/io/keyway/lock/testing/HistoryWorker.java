@@ -4,6 +4,8 @@ package io.keyway.lock.testing;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.journal.Journal;
+import io.keyway.lock.tck.journal.MachineClock;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;

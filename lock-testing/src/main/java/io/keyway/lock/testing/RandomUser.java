@@ -12,6 +12,8 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.history.HeldAnswer;
+import io.keyway.lock.tck.journal.Journal;
+import io.keyway.lock.tck.journal.MachineClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -10,11 +10,11 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
+import io.keyway.lock.tck.proxy.ProxiedUrl;
+import io.keyway.lock.tck.proxy.ServerProxies;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,38 +28,33 @@ public final class Network implements AutoCloseable {
     private static final Duration SHORT = Duration.ofMillis(500);
 
     private final CheckClients context;
-    private final List<FaultProxy> proxies;
+    private final ServerProxies proxies;
     private final LockUrl url;
 
-    private Network(CheckClients context, List<FaultProxy> proxies, LockUrl url) {
+    private Network(CheckClients context, ServerProxies proxies, LockUrl url) {
         this.context = context;
         this.proxies = proxies;
         this.url = url;
     }
 
     static Network before(CheckClients context, RunContext run) throws IOException, InterruptedException {
-        Map<String, FaultProxy> proxies = new LinkedHashMap<>();
+        List<String> servers = new ArrayList<>();
+        for (LockUrl.Host host : run.url().hosts()) {
+            if (host.port().isEmpty()) {
+                throw context.skipped(
+                        Verdict.NOT_RUN,
+                        "the URL does not say the port of " + host + "; write it, so that a proxy can stand before it");
+            }
+            servers.add(host.toString());
+        }
+        servers.addAll(run.subject().servers());
+        ServerProxies proxies = ServerProxies.before(servers);
         try {
-            for (LockUrl.Host host : run.url().hosts()) {
-                int port = host.port()
-                        .orElseThrow(() -> context.skipped(
-                                Verdict.NOT_RUN,
-                                "the URL does not say the port of " + host
-                                        + "; write it, so that a proxy can stand before it"));
-                proxies.put(host.toString(), FaultProxy.to(new InetSocketAddress(host.name(), port)));
-            }
-            for (String server : run.subject().servers()) {
-                int colon = server.lastIndexOf(':');
-                int port = Integer.parseInt(server.substring(colon + 1));
-                proxies.put(server, FaultProxy.to(new InetSocketAddress(server.substring(0, colon), port)));
-            }
-            Map<String, String> addresses = new LinkedHashMap<>();
-            proxies.forEach((server, proxy) -> addresses.put(server, address(proxy)));
             LockUrl through = LockUrl.parse(run.subject()
                     .addresses()
                     .orElse(map -> url(context, run, map))
-                    .url(addresses));
-            Network network = new Network(context, List.copyOf(proxies.values()), through);
+                    .url(proxies.addresses()));
+            Network network = new Network(context, proxies, through);
             if (!run.links().areProxied(network::isOnAllWays)) {
                 throw context.skipped(
                         Verdict.INCONCLUSIVE,
@@ -69,8 +64,8 @@ public final class Network implements AutoCloseable {
                                 + "broken");
             }
             return network;
-        } catch (IOException | InterruptedException | RuntimeException e) {
-            proxies.values().forEach(FaultProxy::close);
+        } catch (InterruptedException | RuntimeException e) {
+            proxies.close();
             throw e;
         }
     }
@@ -109,11 +104,6 @@ public final class Network implements AutoCloseable {
         }
         return context.urlWith(AddressMap.OPTION.name(), new AddressMap(proxies).toString())
                 .reveal();
-    }
-
-    private static String address(FaultProxy proxy) {
-        InetSocketAddress address = proxy.address();
-        return address.getAddress().getHostAddress() + ":" + address.getPort();
     }
 
     LockUrl url() {
@@ -180,15 +170,15 @@ public final class Network implements AutoCloseable {
 
     /** How many connections stand. */
     public int connections() {
-        return proxies.stream().mapToInt(FaultProxy::connections).sum();
+        return proxies.connections();
     }
 
     private void all(Consumer<FaultProxy> what) {
-        proxies.forEach(what);
+        proxies.all(what);
     }
 
     @Override
     public void close() {
-        all(FaultProxy::close);
+        proxies.close();
     }
 }

@@ -43,6 +43,8 @@ public final class RecordedHold {
     private long releaseCalled;
     private @Nullable ReleaseOutcome outcome;
     private boolean untold;
+    private boolean ended;
+    private long endedAt;
 
     /** A request of that worker for that lock, made at that instant. */
     public RecordedHold(String worker, String name, LockMode mode, long asked) {
@@ -138,6 +140,32 @@ public final class RecordedHold {
     /** What the release returned. */
     public void released(ReleaseOutcome how) {
         outcome = how;
+    }
+
+    /** What the release returned, at that instant. */
+    public void released(ReleaseOutcome how, long at) {
+        released(how);
+        end(at);
+    }
+
+    /** The user was told at that instant that there is no lease for this request. */
+    public void refused(long at) {
+        end(at);
+    }
+
+    private void end(long at) {
+        ended = true;
+        endedAt = at;
+    }
+
+    /** Whether it is recorded when the release returned, or when the user was refused. */
+    public boolean isEnded() {
+        return ended;
+    }
+
+    /** When the release returned, or the user was refused; 0 if that is not recorded. */
+    public long endedAt() {
+        return endedAt;
     }
 
     /** The user waited long for the news of a loss, and none came. */

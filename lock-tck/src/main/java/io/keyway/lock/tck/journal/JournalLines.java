@@ -1,82 +1,73 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.testing;
+package io.keyway.lock.tck.journal;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.tck.history.RecordedHold;
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.SeekableByteChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Reads the journal of one process, as far as it has been written; the half line of a process that was killed is left.
- */
-final class JournalReader {
+/** The journal of one process, line by line, and what its users did by it. For one thread. */
+public class JournalLines {
     private final String worker;
-    private final Path file;
     private final List<RecordedHold> holds = new ArrayList<>();
     private final Map<Long, RecordedHold> byId = new HashMap<>();
     private final List<String> refusals = new ArrayList<>();
-    private long position;
+    private long forgotten;
     private int grants;
 
-    JournalReader(String worker, Path file) {
+    /** Of the process of that name. */
+    public JournalLines(String worker) {
         this.worker = worker;
-        this.file = file;
     }
 
     /** Whose journal it is. */
-    String worker() {
+    public final String worker() {
         return worker;
     }
 
-    /** All requests, in the order in which they were made. */
-    List<RecordedHold> holds() {
+    /** All requests, but for those that were forgotten, in the order in which they were made; live. */
+    public final List<RecordedHold> holds() {
         return holds;
     }
 
     /** How many leases were handed out. */
-    int grants() {
+    public final int grants() {
         return grants;
     }
 
     /** What users who would have waited for long were told instead of a lease. */
-    List<String> refusals() {
+    public final List<String> refusals() {
         return refusals;
     }
 
-    /** Reads what is new. */
-    void poll() throws IOException {
-        if (!Files.exists(file)) {
-            return;
-        }
-        try (SeekableByteChannel channel = Files.newByteChannel(file)) {
-            ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size() - position));
-            channel.position(position);
-            int count = 0;
-            while (bytes.hasRemaining() && count >= 0) {
-                count = channel.read(bytes);
+    /** Forgets the requests whose users had their last answer before that instant, and what may yet be said of them. */
+    public final void forget(long before) {
+        byId.entrySet().removeIf(entry -> {
+            boolean over = isOver(entry.getValue(), before);
+            if (over) {
+                forgotten = Math.max(forgotten, entry.getKey());
             }
-            int whole = bytes.position();
-            while (whole > 0 && bytes.get(whole - 1) != '\n') {
-                whole--;
-            }
-            position += whole;
-            new String(bytes.array(), 0, whole, StandardCharsets.UTF_8).lines().forEach(this::read);
-        }
+            return over;
+        });
+        holds.removeIf(hold -> isOver(hold, before));
     }
 
-    private void read(String line) {
+    private static boolean isOver(RecordedHold hold, long before) {
+        return hold.isEnded() && hold.endedAt() < before;
+    }
+
+    /**
+     * Takes the next line.
+     *
+     * @throws IllegalStateException if it is none of a journal, or speaks of a request of which there was none before
+     */
+    public final void read(String line) {
         String[] words = line.split(" ", 8);
         long id = Long.parseLong(words[1]);
         if (words[0].equals("asked")) {
@@ -93,7 +84,10 @@ final class JournalReader {
         }
         RecordedHold hold = byId.get(id);
         if (hold == null) {
-            throw new IllegalStateException(file + ": no request " + id + " before: " + line);
+            if (id <= forgotten) {
+                return;
+            }
+            throw new IllegalStateException(worker + ": no request " + id + " before: " + line);
         }
         switch (words[0]) {
             case "granted" -> {
@@ -110,14 +104,16 @@ final class JournalReader {
             case "lost" -> hold.lost(Long.parseLong(words[3]), LeaseLoss.Cause.valueOf(words[2]));
             case "untold" -> hold.untold();
             case "releasing" -> hold.releaseCalled(Long.parseLong(words[2]));
-            case "released" -> hold.released(ReleaseOutcome.valueOf(words[2]));
+            case "released" -> hold.released(ReleaseOutcome.valueOf(words[2]), Long.parseLong(words[3]));
             case "refused" -> {
-                String reason = line.substring(("refused " + id).length()).trim();
+                hold.refused(Long.parseLong(words[2]));
+                String reason = line.substring(("refused " + id + " " + words[2]).length())
+                        .trim();
                 if (reason.startsWith("told: ")) {
                     refusals.add(reason);
                 }
             }
-            default -> throw new IllegalStateException(file + ": not a line of a journal: " + line);
+            default -> throw new IllegalStateException(worker + ": not a line of a journal: " + line);
         }
     }
 }

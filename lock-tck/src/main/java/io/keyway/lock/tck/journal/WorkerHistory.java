@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.testing;
+package io.keyway.lock.tck.journal;
 
 import io.keyway.lock.tck.history.History;
 import io.keyway.lock.tck.history.RecordedHold;
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * @param deathIsProven the authority may free the locks of a dead process at once, as on one machine
  * @param caching clients may keep what they gave back
  */
-record WorkerHistory(History history, List<Silence> silences, boolean deathIsProven, boolean caching) {
+public record WorkerHistory(History history, List<Silence> silences, boolean deathIsProven, boolean caching) {
     private static final long SHOWN_AFTER = 5_000_000_000L;
     private static final long SHOWN_BEFORE = 10_000_000_000L;
 
@@ -28,7 +28,7 @@ record WorkerHistory(History history, List<Silence> silences, boolean deathIsPro
      * All breaches: of the rules of every history, and of those that compare what two users read on one clock at the
      * moment at which it happened, which no clock that a test moves allows.
      */
-    List<Violation> violations() {
+    public List<Violation> violations() {
         Stream<Rule> own = Stream.of(new ExpiryBounds(silences, deathIsProven), new TimeToStop());
         return history.violations(Stream.concat(Rules.of(caching).stream(), own).toList());
     }
@@ -39,7 +39,7 @@ record WorkerHistory(History history, List<Silence> silences, boolean deathIsPro
      * @param what the seed and what else repeats it
      * @throws AssertionError that shows the first breach of each broken rule, and what happened to its name around it
      */
-    void check(String what) {
+    public void check(String what) {
         Map<String, List<Violation>> byRule = violations().stream()
                 .collect(Collectors.groupingBy(Violation::rule, TreeMap::new, Collectors.toList()));
         if (!byRule.isEmpty()) {
@@ -55,7 +55,7 @@ record WorkerHistory(History history, List<Silence> silences, boolean deathIsPro
     }
 
     /** One breach, what happened to its name around it, and who was not heard then. */
-    private String show(Violation violation) {
+    public String show(Violation violation) {
         long zero = violation.holds().get(0).asked();
         return history.show(violation)
                 + silences.stream()

@@ -1,14 +1,19 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.tck.check;
+package io.keyway.lock.tck.proxy;
 
 import io.keyway.lock.LockUrl;
 import java.util.Map;
 
 /** The URL of a client that reaches servers through proxies: the same with other hosts. */
-final class ProxiedUrl {
+public final class ProxiedUrl {
     private ProxiedUrl() {}
 
-    static String of(LockUrl url, Map<String, String> proxies) {
+    /**
+     * The text of that URL with other hosts, secrets included.
+     *
+     * @param proxies where to reach each {@code host:port}; what is not in it stays
+     */
+    public static String of(LockUrl url, Map<String, String> proxies) {
         String text = url.reveal();
         int authority = text.indexOf("://") + 3;
         int hosts = text.indexOf('@', authority);

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.testing;
+package io.keyway.lock.tck.journal;
 
 /**
  * While surely nothing that a worker sends is answered: it is stopped or dead, or its links are cut.
@@ -9,4 +9,4 @@ package io.keyway.lock.testing;
  * @param to the clock before it ended; {@link Long#MAX_VALUE} for a process that was killed
  * @param ended the process was killed, and the authority may know it
  */
-record Silence(String worker, long from, long to, boolean ended) {}
+public record Silence(String worker, long from, long to, boolean ended) {}

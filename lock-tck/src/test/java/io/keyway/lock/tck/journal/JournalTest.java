@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.testing;
+package io.keyway.lock.tck.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -70,11 +70,33 @@ class JournalTest {
             });
             assertThat(hold.isUntold()).isTrue();
             assertThat(hold.outcome()).contains(ReleaseOutcome.ALREADY_LOST);
+            assertThat(hold.endedAt()).isGreaterThanOrEqualTo(hold.releaseCalledAt());
             assertThat(reader.holds().get(1).isGranted()).isFalse();
+            assertThat(reader.holds().get(1).isEnded()).isTrue();
             assertThat(reader.holds().get(1).show(0)).contains("2 of 5 permits");
             assertThat(reader.refusals()).containsExactly("told: nobody answers");
             assertThat(reader.grants()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void whatIsOverLongAgoIsForgottenWithWhatIsStillSaidOfIt() throws IOException {
+        Files.writeString(file, """
+                asked 1 n EXCLUSIVE 1 1 1
+                asked 2 n EXCLUSIVE 1 1 1
+                granted 1 7 1000 2
+                releasing 1 3
+                released 1 RELEASED 4
+                """);
+        reader.poll();
+        reader.forget(4);
+        assertThat(reader.holds()).hasSize(2);
+        reader.forget(5);
+        Files.writeString(file, "untold 1\ngranted 2 8 1000 6\n", StandardOpenOption.APPEND);
+        reader.poll();
+        assertThat(reader.holds())
+                .singleElement()
+                .satisfies(hold -> assertThat(hold.token()).isEqualTo(8));
     }
 
     @Test

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.testing;
+package io.keyway.lock.tck.journal;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
@@ -15,23 +15,30 @@ import java.time.Duration;
 
 /**
  * What a process writes down about its locks: one line an event, handed to the system at once, so that kill -9 loses
- * none. {@link JournalReader} reads it. Safe for several threads.
+ * none. {@link JournalLines} reads it. All instants are {@link MachineClock}'s, in nanoseconds. Safe for several
+ * threads. When it cannot be written, each method throws {@link UncheckedIOException}.
  */
-final class Journal implements AutoCloseable {
+public final class Journal implements AutoCloseable {
     private final Writer out;
     private long next = 1;
 
-    Journal(Path file) throws IOException {
-        this.out = Files.newBufferedWriter(file, StandardCharsets.UTF_8);
+    /** In that file, which is made. */
+    public Journal(Path file) throws IOException {
+        this(Files.newBufferedWriter(file, StandardCharsets.UTF_8));
+    }
+
+    /** To that writer; closing the journal closes it. */
+    public Journal(Writer out) {
+        this.out = out;
     }
 
     /** Before a lock is asked for. Returns the number of the request. */
-    long asked(String name, LockMode mode) {
+    public long asked(String name, LockMode mode) {
         return asked(name, mode, 1, 1);
     }
 
     /** Before so many permits are asked for, of so many that there are. Returns the number of the request. */
-    long asked(String name, LockMode mode, int permits, int capacity) {
+    public long asked(String name, LockMode mode, int permits, int capacity) {
         long id;
         synchronized (this) {
             id = next++;
@@ -40,40 +47,45 @@ final class Journal implements AutoCloseable {
         return id;
     }
 
-    void granted(long id, long token, Duration ttl) {
+    /** The user has the lease in hand. */
+    public void granted(long id, long token, Duration ttl) {
         write("granted " + id + " " + token + " " + ttl.toNanos() + " " + MachineClock.now());
     }
 
     /** Not granted: in time, or for that reason. */
-    void refused(long id, String reason) {
-        write("refused " + id + " " + reason.replace('\n', ' '));
+    public void refused(long id, String reason) {
+        write("refused " + id + " " + MachineClock.now() + " " + reason.replace('\n', ' '));
     }
 
-    void answered(long id, HeldAnswer answer) {
+    /** What the lease answered when it was asked whether it is held. */
+    public void answered(long id, HeldAnswer answer) {
         write((answer.held() ? "held " : "gone ") + id + " " + answer.before() + " " + answer.after() + " "
                 + answer.remaining());
     }
 
-    void lost(long id, LeaseLoss loss) {
+    /** The user is told of the loss. */
+    public void lost(long id, LeaseLoss loss) {
         write("lost " + id + " " + loss.cause() + " " + MachineClock.now());
     }
 
-    void untold(long id) {
+    /** The user waited long for the news of a loss, and none came. */
+    public void untold(long id) {
         write("untold " + id);
     }
 
     /** Before a release is called. */
-    void releasing(long id) {
+    public void releasing(long id) {
         releasing(id, MachineClock.now());
     }
 
     /** It was the user's until then, and then the user's in another mode. */
-    void releasing(long id, long at) {
+    public void releasing(long id, long at) {
         write("releasing " + id + " " + at);
     }
 
-    void released(long id, ReleaseOutcome outcome) {
-        write("released " + id + " " + outcome);
+    /** What the release returned, just now. */
+    public void released(long id, ReleaseOutcome outcome) {
+        write("released " + id + " " + outcome + " " + MachineClock.now());
     }
 
     private synchronized void write(String line) {

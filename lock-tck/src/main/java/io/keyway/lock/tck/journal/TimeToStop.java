@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.testing;
+package io.keyway.lock.tck.journal;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.tck.history.HeldAnswer;

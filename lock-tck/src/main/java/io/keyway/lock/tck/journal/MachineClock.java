@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.testing;
+package io.keyway.lock.tck.journal;
 
 /**
  * The clock of all journals: {@link System#nanoTime}. On Linux each JVM reads CLOCK_MONOTONIC, which is one for the
@@ -7,10 +7,11 @@ package io.keyway.lock.testing;
  * worker's first reading is checked: it must lie between two of this JVM, before it was started and after it has
  * answered.
  */
-final class MachineClock {
+public final class MachineClock {
     private MachineClock() {}
 
-    static long now() {
+    /** Nanoseconds since some moment, the same for all processes of this machine. */
+    public static long now() {
         return System.nanoTime();
     }
 
@@ -19,7 +20,7 @@ final class MachineClock {
      *
      * @throws AssertionError if the clocks of the two processes do not compare
      */
-    static void check(long before, long theirs, long after) {
+    public static void check(long before, long theirs, long after) {
         if (theirs - before < 0 || after - theirs < 0) {
             throw new AssertionError("a process read " + theirs + " between " + before + " and " + after
                     + ": System.nanoTime() of two processes does not compare on this machine, so no history "
