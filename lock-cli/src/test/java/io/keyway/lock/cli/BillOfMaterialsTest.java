@@ -21,10 +21,10 @@ class BillOfMaterialsTest {
         String bill = Files.readString(Path.of("../keyway-bom/pom.xml"));
 
         assertThat(all(OWN_VERSION, bill)).hasSize(1).isEqualTo(all(OWN_VERSION, project));
-        // The command line is a program and the benchmark a tool: nobody depends on them.
+        // The command line is a program, the benchmark and the simulator are tools: nobody depends on them.
         List<String> libraries = all(Pattern.compile("<module>(lock-[\\w-]+)</module>"), project).stream()
-                .filter(module ->
-                        !List.of("lock-cli", "lock-bench", "lock-testing").contains(module))
+                .filter(module -> !List.of("lock-cli", "lock-bench", "lock-simulator", "lock-testing")
+                        .contains(module))
                 .toList();
         assertThat(all(Pattern.compile("<artifactId>(lock-[\\w-]+)</artifactId>"), bill))
                 .isNotEmpty()

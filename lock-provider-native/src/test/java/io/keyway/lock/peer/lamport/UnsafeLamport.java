@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lamport;
 
+import io.keyway.lock.peer.kernel.MachineFactory;
+
 /** What the source, or somebody in a hurry, does in another way; each is found by the simulator. */
 public enum UnsafeLamport {
     /** The product. */
@@ -24,5 +26,11 @@ public enum UnsafeLamport {
     /** Who is suspected need not answer. */
     SUSPICION,
     /** The answer of one other is enough. */
-    MAJORITY
+    MAJORITY;
+
+    /** The machines of a member, its process done in that way. */
+    public MachineFactory machines() {
+        MachineFactory regular = new LamportAlgorithm().memberMachines(all -> true);
+        return key -> key.equals(LamportKeys.PROCESS) ? new UnsafeProcess(this) : regular.create(key);
+    }
 }

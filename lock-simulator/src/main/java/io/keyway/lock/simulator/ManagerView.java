@@ -1,0 +1,70 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.lamport.LamportView;
+import io.keyway.lock.peer.queue.LockManagerView;
+
+/** What oracles see of the machine that decides on a name, whatever its algorithm is. */
+final class ManagerView {
+    private ManagerView() {}
+
+    /** True if that machine decides on a name. */
+    static boolean isOne(Machine machine) {
+        return LamportView.isManager(machine) || LockManagerView.isOne(machine);
+    }
+
+    /** How many grants are in force. */
+    static int grants(Machine machine) {
+        return LamportView.isManager(machine) ? (LamportView.held(machine) ? 1 : 0) : LockManagerView.grants(machine);
+    }
+
+    static long token(Machine machine, int index) {
+        return LamportView.isManager(machine) ? LamportView.token(machine) : LockManagerView.token(machine, index);
+    }
+
+    static long hi(Machine machine, int index) {
+        return LamportView.isManager(machine) ? LamportView.token(machine) : LockManagerView.hi(machine, index);
+    }
+
+    static long ttl(Machine machine, int index) {
+        return LamportView.isManager(machine) ? LamportView.ttl(machine) : LockManagerView.ttl(machine, index);
+    }
+
+    static long atLeast(Machine machine, int index) {
+        return LamportView.isManager(machine) ? 0 : LockManagerView.atLeast(machine, index);
+    }
+
+    static LockMode mode(Machine machine, int index) {
+        return LamportView.isManager(machine) ? LockMode.EXCLUSIVE : LockManagerView.mode(machine, index);
+    }
+
+    static int permits(Machine machine, int index) {
+        return LamportView.isManager(machine) ? 1 : LockManagerView.permits(machine, index);
+    }
+
+    static long request(Machine machine, int index) {
+        return LamportView.isManager(machine) ? LamportView.request(machine) : LockManagerView.request(machine, index);
+    }
+
+    static Peer session(Machine machine, int index) {
+        return LamportView.isManager(machine) ? LamportView.session(machine) : LockManagerView.session(machine, index);
+    }
+
+    /** A grant or a waiter whose session is over, or a place that is kept beyond its time; empty if there is none. */
+    static String orphan(Machine machine, MemberView sessions, long now) {
+        return LamportView.isManager(machine)
+                ? LamportView.orphan(machine, sessions)
+                : LockManagerView.orphan(machine, sessions, now);
+    }
+
+    /** True if that request is in the queue. */
+    static boolean waits(Machine machine, Peer session, long request) {
+        return LamportView.isManager(machine)
+                ? LamportView.waits(machine, session, request)
+                : LockManagerView.waits(machine, session, request);
+    }
+}

@@ -1,0 +1,93 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * R5: tokens of one name rise with each grant, over restarts too; no user gets a token twice, and none after a later
+ * grant was made that is not higher, unless it is of a grant of its own. Needs no clock: it holds where all else may
+ * fail.
+ */
+final class TokenOrder implements LeaseOracle {
+    private static final class Given {
+        Grant grant;
+        /** The last of its tokens that a user had; 0 if none had. */
+        long used;
+
+        Given(Grant grant) {
+            this.grant = grant;
+        }
+    }
+
+    private static final class Name {
+        /** By the first token. */
+        final TreeMap<Long, Given> grants = new TreeMap<>();
+
+        long used;
+        Given newest;
+
+        Name(Grant first) {
+            newest = new Given(first);
+            grants.put(first.token(), newest);
+        }
+    }
+
+    private final Map<String, Name> names = new HashMap<>();
+
+    @Override
+    public void granted(Grant grant) {
+        Name name = names.get(grant.name());
+        if (name == null) {
+            names.put(grant.name(), new Name(grant));
+            return;
+        }
+        Given before = name.grants.get(grant.token());
+        if (before != null && again(grant, before.grant)) {
+            before.grant = grant;
+            return;
+        }
+        if (grant.token() <= name.newest.grant.token()) {
+            throw new Violation("R5", grant + " has no higher token than " + name.newest.grant + ", which came first");
+        }
+        if (grant.token() <= name.used) {
+            throw new Violation("R5", grant + " has no higher token than " + name.used + ", which a user had before");
+        }
+        if (grant.hi() < grant.token()) {
+            throw new Violation("R5", grant + " has no token at all");
+        }
+        name.newest = new Given(grant);
+        name.grants.put(grant.token(), name.newest);
+    }
+
+    /** A restarted authority takes over what its holder re-asserts; and a mode may change back. */
+    private static boolean again(Grant grant, Grant before) {
+        return grant.member() == before.member()
+                && grant.client() == before.client()
+                && grant.life() == before.life()
+                && (grant.memberLife() > before.memberLife() || grant.isBack());
+    }
+
+    @Override
+    public void began(Use use) {
+        Name name = names.get(use.name);
+        if (name == null) {
+            throw new Violation("R5", use + ", and nobody granted it");
+        }
+        Map.Entry<Long, Given> entry = name.grants.floorEntry(use.token);
+        Given given = entry == null ? name.newest : entry.getValue();
+        Grant newest = name.newest.grant;
+        boolean late = !given.grant.covers(use.token) || given.grant.client() != use.client;
+        if (late && use.token >= newest.token()) {
+            throw new Violation("R5", use + ", and " + newest + " was granted since");
+        }
+        if (!late && use.token <= given.used) {
+            throw new Violation("R5", use + " after " + given.used + " was handed out");
+        }
+        if (!late) {
+            given.used = use.token;
+        }
+        name.used = Math.max(name.used, use.token);
+    }
+}

@@ -1,0 +1,147 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.keyway.lock.simulator.Options.Profile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Repeats one seed: {@code -Dkeyway.profile=SESSION -Dkeyway.seed=17}. Plans that once failed stand here as tests. */
+class SimulationReplayTest {
+    @Test
+    void theSeedOfTheCommandLine() {
+        Campaign campaign = TestCampaigns.of(Profile.valueOf(System.getProperty("keyway.profile", "SESSION")));
+        RunResult result = campaign.run(Long.getLong("keyway.seed", 1));
+        if (result.violation() != null) {
+            fail(campaign.report(result));
+        }
+        assertThat(result.events()).isPositive();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aPlanThatWasPrintedIsTheSamePlan(Profile profile) {
+        for (long seed = 0; seed < 200; seed++) {
+            Plan plan = TestCampaigns.of(profile).plan(seed);
+            assertThat(Plan.parse(plan.toString())).isEqualTo(plan);
+        }
+    }
+
+    private static void assertClean(String text) {
+        Plan plan = Plan.parse(text);
+        Campaign campaign = TestCampaigns.of(plan.options().profile());
+        RunResult result = campaign.run(plan);
+        assertThat(result.violation()).as(() -> campaign.chart(plan).toString()).isNull();
+    }
+
+    /**
+     * R3: the helper sent RELEASE at the lapse, and the next client believed before the user of this one could stop.
+     */
+    @Test
+    void aLapsedLeaseLeavesItsUserTimeToStop() {
+        assertClean("""
+                options seed=131 profile=LEASE budget=STEADY clients=3 users=3 names=3 ordered=true latency=12183 \
+                jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 diskLatency=850530 \
+                faultPhase=8000000000 faults=2 acts=159 maxTtl=1000000000 drift=0 outOfSpec=false purityPerMille=0
+                act lock at 260944611ns client 1 user 0 name 2 wait 0ns hold 1122152043ns
+                act lock at 857088630ns client 3 user 0 name 0 wait 0ns hold 22658ns
+                act try at 1429460356ns client 3 user 0 name 2 wait 1136365ns hold 12593138ns
+                act lock at 397976124ns client 1 user 1 name 0 wait 264219290ns hold 54679ns
+                listed mishaps 2
+                mishap at 179120052ns client 1 direction 1 lost false doubled false late 200ms
+                mishap at 1357125183ns client 1 direction 1 lost false doubled false late 385683554ns
+                """);
+    }
+
+    /** R15: a client hung up every link that took more than 100 ms there and back, and dialled for ever. */
+    @Test
+    void aSlowLinkIsNotADeadOne() {
+        assertClean("""
+                options seed=20077 profile=LEASE budget=STEADY clients=1 users=1 names=2 ordered=true \
+                latency=56520390 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 \
+                diskLatency=1000000 faultPhase=8000000000 faults=0 acts=1 maxTtl=1000000000 drift=0 outOfSpec=false \
+                purityPerMille=0
+                act lock at 1s client 1 user 0 name 1 wait 0ns hold 51ms
+                """);
+    }
+
+    /**
+     * A member whose disk had been put back heard of its former epoch, and ended what it had granted itself while its
+     * clients still believed.
+     */
+    @Test
+    void aMemberThatHearsOfItselfKeepsWhatItGranted() {
+        assertClean("""
+                options seed=6944 profile=SESSION budget=RESTARTS clients=2 users=1 names=2 ordered=true \
+                latency=6773040 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 \
+                diskLatency=290343 faultPhase=8000000000 faults=3 acts=13 maxTtl=2000000000 drift=0 outOfSpec=false \
+                purityPerMille=0
+                fault CRASH at 1197ms for 163ms node 0 amount 2
+                act hold at 1291539542ns client 2 user 0 name 1 wait 0ns hold 344445466ns
+                act hold at 31651300ns client 1 user 0 name 1 wait 0ns hold 2854879460ns
+                """);
+    }
+
+    /**
+     * R5: a member that took over names had the epoch of the one that had decided on them, and began anew with the same
+     * tokens.
+     */
+    @Test
+    void aNameThatMovesGoesOnWithHigherTokens() {
+        assertClean("""
+                options seed=572 profile=CLUSTER budget=STEADY members=4 spares=1 clients=1 users=1 names=3 \
+                ordered=true latency=1179552 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                lateness=0 diskLatency=238139 faultPhase=32000000000 faults=8 acts=20 maxTtl=4000000000 drift=0 \
+                outOfSpec=false purityPerMille=0
+                fault NEW_LIST at 669ms for 259ms node -3 amount 14
+                fault NEW_LIST at 4140ms for 1ms node -1 amount 14
+                act lock at 11072016065ns client 1 user 0 name 0 wait 0ns hold 2018805840ns
+                act lock at 3285872916ns client 1 user 0 name 0 wait 0ns hold 225229ns
+                listed mishaps 0
+                """);
+    }
+
+    /**
+     * R15: a client went by the list of the member that it had met last, which was older, and asked for ever where it
+     * was sent away.
+     */
+    @Test
+    void whoSendsARequestAwayIsBelieved() {
+        assertClean("""
+                options seed=1235 profile=CLUSTER budget=STEADY members=4 spares=1 clients=1 users=1 names=5 \
+                ordered=true latency=7515957 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                lateness=0 diskLatency=137447 faultPhase=16000000000 faults=9 acts=27 maxTtl=2000000000 drift=0 \
+                outOfSpec=false purityPerMille=0
+                fault NEW_LIST at 3807ms for 846ms node -1 amount 11
+                fault NEW_LIST at 7515ms for 144ms node -2 amount 7
+                act try at 11263206534ns client 1 user 0 name 2 wait 0ns hold 5593757ns
+                act lock at 4132015522ns client 1 user 0 name 0 wait 0ns hold 63449579ns
+                act show at 942218544ns client 1 user 0 name 1 wait 0ns hold 125ms
+                listed mishaps 0
+                """);
+    }
+
+    /**
+     * R1: of two records that came to the simulated disk at one instant the former one was left, and a start waited too
+     * short.
+     */
+    @Test
+    void theLaterOfTwoPromisesThatComeAtOneInstantStands() {
+        assertClean("""
+                options seed=1389 profile=LEASE budget=CHAOS members=1 spares=0 clients=3 users=1 names=3 \
+                ordered=true latency=1834519 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                lateness=0 diskLatency=4049634 faultPhase=8000000000 faults=24 acts=141 maxTtl=1000000000 drift=0 \
+                outOfSpec=false purityPerMille=0
+                fault CRASH at 280ms for 101ms node 0 amount 0
+                fault CUT at 294ms for 37ms node 2 amount 0
+                fault DELAY at 462ms for 428ms node 1 amount 51926958
+                act lock at 36684927ns client 3 user 0 name 0 wait 8704605ns hold 14114218ns
+                act lock at 140028902ns client 3 user 0 name 0 wait 214181168ns hold 1536410ns
+                act lock at 371485315ns client 2 user 0 name 0 wait 0ns hold 6199977ns
+                listed mishaps 0
+                """);
+    }
+}
