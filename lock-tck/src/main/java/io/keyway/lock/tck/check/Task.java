@@ -1,16 +1,22 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.check;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A call on a thread of its own. */
 public final class Task<T> {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
     private final TestTime time;
     private final String what;
     private final Thread thread;
@@ -103,9 +109,25 @@ public final class Task<T> {
         return !result.isDone()
                 && switch (thread.getState()) {
                     case NEW, RUNNABLE -> true;
-                    case WAITING, TIMED_WAITING -> thread.isInterrupted() || isReleased();
+                    case BLOCKED -> getsLock();
+                    case WAITING, TIMED_WAITING -> thread.isInterrupted() || isReleased() || getsLock();
                     default -> false;
                 };
+    }
+
+    /** Whether the lock that its thread waits for, if it does, is free, or held by a thread that runs. */
+    private boolean getsLock() {
+        if (thread.getState() != Thread.State.BLOCKED
+                && !(LockSupport.getBlocker(thread) instanceof AbstractQueuedSynchronizer lock
+                        && lock.getExclusiveQueuedThreads().contains(thread))) {
+            return false; // latches and semaphores have waiters that share
+        }
+        ThreadInfo waits = THREADS.getThreadInfo(thread.getId());
+        if (waits == null || waits.getLockInfo() == null) {
+            return false;
+        }
+        ThreadInfo holds = waits.getLockOwnerId() < 0 ? null : THREADS.getThreadInfo(waits.getLockOwnerId());
+        return holds == null || holds.getThreadState() == Thread.State.RUNNABLE;
     }
 
     /** What a future's waiter is parked on says so itself; of other waiting nothing is known. */
