@@ -34,7 +34,8 @@ final class Installation {
     private Installation() {
         try {
             // Not shared with another JVM of tests: it would write over jars that processes of this one run from.
-            directory = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "installation-");
+            Path target = Files.createDirectories(Path.of("target").toAbsolutePath());
+            directory = Files.createTempDirectory(target, "installation-");
             script = directory.resolve("keyway");
             for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
                 Path path = Path.of(entry);

@@ -21,11 +21,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * `keyway member` as real processes: how they start, what a crash and a lost directory cost, how a list is changed.
  * What they say is what an operator reads.
  */
+@Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class MemberProcessesTest {
     private static final String OPEN = "is open";
 

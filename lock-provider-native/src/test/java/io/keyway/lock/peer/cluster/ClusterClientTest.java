@@ -31,9 +31,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Clients of three members over TCP, through the API. */
 @Timeout(60)
+@Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class ClusterClientTest {
     private static final Duration LONG = Duration.ofSeconds(20);
 

@@ -23,8 +23,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What restarts of members do to users, over real sockets and files. */
+@Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class ClusterLocksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration HOUR = Duration.ofHours(1);

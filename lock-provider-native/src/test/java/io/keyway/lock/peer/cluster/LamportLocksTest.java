@@ -29,9 +29,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Lamport's queue in three members over sockets and files, as users of its URL see it. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class LamportLocksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration TTL = Duration.ofSeconds(10);

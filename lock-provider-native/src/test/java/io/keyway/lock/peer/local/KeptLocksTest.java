@@ -20,11 +20,14 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Locks of this machine that are to be held at least for some time, though processes end in every way, the host among
  * them.
  */
+@Execution(ExecutionMode.CONCURRENT) // each in a directory of its own
 class KeptLocksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration LONG = Duration.ofMinutes(50);

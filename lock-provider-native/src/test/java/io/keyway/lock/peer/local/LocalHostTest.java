@@ -30,8 +30,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What a host does when it starts and ends, with real processes around it. */
+@Execution(ExecutionMode.CONCURRENT) // each in a directory of its own
 class LocalHostTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 

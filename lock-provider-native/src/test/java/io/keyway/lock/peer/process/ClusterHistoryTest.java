@@ -4,6 +4,7 @@ package io.keyway.lock.peer.process;
 import io.keyway.lock.testing.Nemesis;
 import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class ClusterHistoryTest {
     private static final int NAMES = 8;
+    /** What they may take longer where they run beside other tests. */
+    static final Duration BUSY = Duration.ofSeconds(30);
 
     @TempDir
     Path directory;
@@ -25,32 +28,32 @@ class ClusterHistoryTest {
     @Test
     @Timeout(300)
     void aFewHistories() throws Exception {
-        histories(2, 20261121, false);
+        histories(2, 20261121, false, BUSY);
     }
 
     @Test
     @Tag("soak")
     @Timeout(3_600)
     void manyHistories() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), false);
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), false, Duration.ZERO);
     }
 
     @Test
     @Tag("soak")
     @Timeout(7_200)
     void manyHistoriesWithOtherListsAndSettings() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), true);
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), true, Duration.ZERO);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed, boolean changesLists) throws Exception {
+    private void histories(int count, long seed, boolean changesLists, Duration busy) throws Exception {
         Cluster cluster = new Cluster(
                 directory, ClusterFaults.MEMBERS, ClusterFaults.SPARES, ClusterFaults.CLIENTS, ClusterFaults.TTL);
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,
-                        new ClusterFaults(cluster, crew, changesLists),
+                        new ClusterFaults(cluster, crew, changesLists, busy),
                         ClusterFaults.CLIENTS,
                         NAMES,
                         ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {

@@ -26,7 +26,7 @@ class LamportHistoryTest {
     @Test
     @Timeout(300)
     void aHistory() throws Exception {
-        histories(1, 20261123, 3, false);
+        histories(1, 20261123, 3, false, ClusterHistoryTest.BUSY);
     }
 
     @Test
@@ -37,7 +37,8 @@ class LamportHistoryTest {
                 Integer.getInteger("keyway.histories", 200),
                 Long.getLong("keyway.seed", 1),
                 ClusterFaults.CLIENTS,
-                false);
+                false,
+                MEET_WITHIN);
     }
 
     @Test
@@ -48,14 +49,15 @@ class LamportHistoryTest {
                 Integer.getInteger("keyway.histories", 200),
                 Long.getLong("keyway.seed", 1),
                 ClusterFaults.CLIENTS,
-                true);
+                true,
+                MEET_WITHIN);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed, int clients, boolean inTurn) throws Exception {
+    private void histories(int count, long seed, int clients, boolean inTurn, Duration meetWithin) throws Exception {
         Cluster cluster = new Cluster("lamport", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
-        ClusterFaults faults = new ClusterFaults(cluster, crew, false, MEET_WITHIN);
+        ClusterFaults faults = new ClusterFaults(cluster, crew, false, meetWithin);
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,

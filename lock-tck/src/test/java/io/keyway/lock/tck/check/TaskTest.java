@@ -53,9 +53,12 @@ class TaskTest {
         CompletableFuture<Void> held = new CompletableFuture<>();
         begun(() -> {
             lock.lock();
-            held.complete(null);
-            spin();
-            lock.unlock();
+            try {
+                held.complete(null);
+                spin();
+            } finally {
+                lock.unlock();
+            }
         });
         held.join();
         Task<?> waits = begun(lock::lock);
@@ -89,9 +92,12 @@ class TaskTest {
         CompletableFuture<Void> held = new CompletableFuture<>();
         Task<?> holds = begun(() -> {
             lock.lock();
-            held.complete(null);
-            end.await();
-            lock.unlock();
+            try {
+                held.complete(null);
+                end.await();
+            } finally {
+                lock.unlock();
+            }
         });
         held.join();
         Task<?> waits = begun(lock::lock);
