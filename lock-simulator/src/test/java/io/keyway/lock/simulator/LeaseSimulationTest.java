@@ -75,7 +75,7 @@ class LeaseSimulationTest {
     @ParameterizedTest
     @EnumSource
     void theSameSeedIsTheSameRun(Profile profile) {
-        Campaign campaign = Campaigns.of(profile);
+        Campaign campaign = TestCampaigns.of(profile);
         for (long seed = 0; seed < 30; seed++) {
             RunResult one = campaign.run(seed);
             RunResult two = campaign.run(seed);
@@ -91,7 +91,7 @@ class LeaseSimulationTest {
     }
 
     private static Campaign.Total run(Profile profile, long first, long events) throws InterruptedException {
-        Campaign campaign = Campaigns.of(profile);
+        Campaign campaign = TestCampaigns.of(profile);
         Campaign.Total total = campaign.run(first, 1, events, 2);
         if (total.failed() != null) {
             fail(campaign.report(total.failed()));
