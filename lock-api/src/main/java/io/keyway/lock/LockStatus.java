@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  * @param waiters in the order of the queue, where the provider has one
  * @param buckets of a semaphore how many permits of each resource are out, the first resource first: all but the last
  *     are at the limit of {@link Capacity#perResource} that the latest grant was asked with; empty for a lock, while no
- *     permit is out, and where the provider does not tell
+ *     permit is out, and where the provider does not tell: the native one tells up to 10,000 resources
  */
 public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters, List<Integer> buckets) {
 

@@ -9,6 +9,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.service.Buckets;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
@@ -101,16 +102,7 @@ final class Admin {
                 key,
                 status.holders().stream().map(Admin::holder).toList(),
                 status.waiters().stream().map(Admin::waiter).toList(),
-                buckets(status.out(), status.perResource())));
-    }
-
-    /** So many permits as each resource has out: all but the last one are full. */
-    private static List<Integer> buckets(int out, int perResource) {
-        List<Integer> buckets = new ArrayList<>();
-        for (int left = perResource == 0 ? 0 : out; left > 0; left -= perResource) {
-            buckets.add(Math.min(left, perResource));
-        }
-        return buckets;
+                Buckets.of(status.out(), status.perResource())));
     }
 
     private static LockStatus.Holder holder(Participant participant) {

@@ -1,7 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.service;
 
-import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -9,32 +10,25 @@ import java.util.List;
  * fill from the lowest and drain from the highest, so that all but the last are full. What decides is the number alone.
  */
 public final class Buckets {
+    /** So many are told, for people: of a semaphore that has filled more there is no list. */
+    public static final int MOST = 10_000;
+
     private Buckets() {}
 
     /**
-     * What is in the buckets, the lowest first; as many as are needed.
+     * What is in the buckets, the lowest first; as many as are needed, and none if those are more than {@link #MOST}.
      *
      * @param out how many permits are out
      * @param perResource how many one bucket takes; 0 if nobody has said it: there are no buckets then
      */
     public static List<Integer> of(int out, int perResource) {
-        if (out <= 0 || perResource <= 0) {
+        if (out <= 0 || perResource <= 0 || (out - 1) / perResource >= MOST) {
             return List.of();
         }
-        int size = (out - 1) / perResource + 1;
-        return new AbstractList<>() {
-            @Override
-            public Integer get(int index) {
-                if (index < 0 || index >= size) {
-                    throw new IndexOutOfBoundsException("bucket " + index + " of " + size);
-                }
-                return index < size - 1 ? perResource : out - perResource * (size - 1);
-            }
-
-            @Override
-            public int size() {
-                return size;
-            }
-        };
+        List<Integer> buckets = new ArrayList<>(Collections.nCopies(out / perResource, perResource));
+        if (out % perResource > 0) {
+            buckets.add(out % perResource);
+        }
+        return List.copyOf(buckets);
     }
 }

@@ -192,9 +192,15 @@ class PermitsTest {
                 .as("nobody has said how many a resource has")
                 .isEmpty();
         assertThat(Buckets.of(Integer.MAX_VALUE, 1 << 30)).containsExactly(1 << 30, (1 << 30) - 1);
-        List<Integer> all = Buckets.of(1_000_001, 10);
-        assertThat(all).hasSize(100_001);
-        assertThat(all.stream().mapToInt(each -> each).sum()).isEqualTo(1_000_001);
+        List<Integer> all = Buckets.of(10 * Buckets.MOST - 1, 10);
+        assertThat(all).hasSize(Buckets.MOST).endsWith(10, 9);
+        assertThat(all.stream().mapToInt(each -> each).sum()).isEqualTo(10 * Buckets.MOST - 1);
+    }
+
+    @Test
+    void ofBucketsThatNobodyCouldReadThereIsNoList() {
+        assertThat(Buckets.of(10 * Buckets.MOST + 1, 10)).isEmpty();
+        assertThat(Buckets.of(Integer.MAX_VALUE, 1)).isEmpty();
     }
 
     @Test
