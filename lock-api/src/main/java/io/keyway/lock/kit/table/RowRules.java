@@ -65,18 +65,29 @@ public class RowRules {
         if (request.mode() != LockMode.PERMITS) {
             return Objects.equals(row.first(), waiter);
         }
+        return firstThatFits(row, waiter) == null
+                && row.waiters().stream()
+                        .takeWhile(before -> !before.equals(waiter))
+                        .noneMatch(before -> before.request().capacity() >= request.capacity());
+    }
+
+    /**
+     * Returns the first of those that wait for permits, before that one if there is one, that fits and states a larger
+     * capacity than all before it.
+     */
+    private @Nullable Entry firstThatFits(Row row, @Nullable Entry end) {
         int refused = -1;
-        for (Entry before : row.waiters()) {
-            if (before.equals(waiter)) {
+        for (Entry waiter : row.waiters()) {
+            if (waiter.equals(end)) {
                 break;
             }
-            int capacity = before.request().capacity();
-            if (capacity > refused && admits(row, before.request())) {
-                return false;
+            int capacity = waiter.request().capacity();
+            if (capacity > refused && admits(row, waiter.request())) {
+                return waiter;
             }
             refused = Math.max(refused, capacity);
         }
-        return request.capacity() > refused;
+        return null;
     }
 
     /**
@@ -146,15 +157,8 @@ public class RowRules {
         if (first == null || first.request().mode() != LockMode.PERMITS) {
             return first;
         }
-        int refused = -1;
-        for (Entry waiter : row.waiters()) {
-            Request request = waiter.request();
-            if (request.capacity() > refused && admits(row, request)) {
-                return waiter;
-            }
-            refused = Math.max(refused, request.capacity());
-        }
-        return first;
+        Entry fits = firstThatFits(row, null);
+        return fits == null ? first : fits;
     }
 
     /**
