@@ -228,12 +228,6 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public boolean reacquire(
-            LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
-        return reacquire(key, mode, permits, permits, ttl, metadata, sink);
-    }
-
-    @Override
-    public boolean reacquire(
             LockKey key,
             LockMode mode,
             int permits,
