@@ -148,7 +148,7 @@ final class StatusClient {
     private void arm(Turn turn) {
         long first = Turn.NEVER;
         for (Question question : open.values()) {
-            first = first == Turn.NEVER || question.until() - first < 0 ? question.until() : first;
+            first = Turn.earlier(first, question.until());
         }
         turn.timer(timer, first);
     }

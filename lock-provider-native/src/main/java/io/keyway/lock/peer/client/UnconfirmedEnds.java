@@ -89,7 +89,7 @@ final class UnconfirmedEnds {
         }
         long next = Turn.NEVER;
         for (Grace grace : graces.values()) {
-            next = next == Turn.NEVER || grace.at() - next < 0 ? grace.at() : next;
+            next = Turn.earlier(next, grace.at());
         }
         turn.timer(slot, next);
     }

@@ -110,7 +110,7 @@ final class UnconfirmedReleases {
             return next;
         }
         for (Owed each : owed.values()) {
-            next = next == Turn.NEVER || each.until() - next < 0 ? each.until() : next;
+            next = Turn.earlier(next, each.until());
         }
         return next;
     }

@@ -270,7 +270,7 @@ final class LamportManager implements Machine {
         long next = Turn.NEVER;
         for (Wait ask : asks.values()) {
             if (turn.now() - ask.until < 0) {
-                next = next == Turn.NEVER || ask.until - next < 0 ? ask.until : next;
+                next = Turn.earlier(next, ask.until);
             }
         }
         turn.timer(PATIENCE, next);

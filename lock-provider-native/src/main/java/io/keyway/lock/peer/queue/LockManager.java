@@ -331,13 +331,9 @@ public class LockManager implements Machine {
     private static void armPatience(WaitQueue waits, Turn turn) {
         long first = Turn.NEVER;
         for (WaitQueue.Wait wait : waits.noWaits()) {
-            first = earlier(first, wait.until);
+            first = Turn.earlier(first, wait.until);
         }
         turn.timer(PATIENCE, first);
-    }
-
-    private static long earlier(long first, long at) {
-        return first == Turn.NEVER || at - first < 0 ? at : first;
     }
 
     // Grants
@@ -887,7 +883,7 @@ public class LockManager implements Machine {
     private void armKept(Turn turn) {
         long first = Turn.NEVER;
         for (HeldGrant grant : grants) {
-            first = grant.kept ? earlier(first, grant.keptUntil()) : first;
+            first = grant.kept ? Turn.earlier(first, grant.keptUntil()) : first;
         }
         turn.timer(KEPT, first);
     }
@@ -1038,7 +1034,7 @@ public class LockManager implements Machine {
     private void armClosed(Turn turn) {
         long first = closedUntil;
         for (HeldGrant grant : grants) {
-            first = grant.imported() ? earlier(first, grant.until) : first;
+            first = grant.imported() ? Turn.earlier(first, grant.until) : first;
         }
         turn.timer(CLOSED, first);
     }

@@ -103,7 +103,7 @@ final class StatusQueries {
         });
         long first = Turn.NEVER;
         for (StatusQuery query : pending) {
-            first = first == Turn.NEVER || query.until - first < 0 ? query.until : first;
+            first = Turn.earlier(first, query.until);
         }
         turn.timer(slot, first);
     }
