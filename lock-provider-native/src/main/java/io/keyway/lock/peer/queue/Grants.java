@@ -1,17 +1,28 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.queue;
 
+import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.Tokens;
 import java.util.AbstractList;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The grants of one name, in the order of their tokens, whose ranges do not overlap. What is asked of them at each
- * request costs no more for many of them than for one.
+ * The grants of one name, in the order of their tokens, whose ranges do not overlap, and which token comes next. What
+ * is asked of them at each request costs no more for many of them than for one.
+ *
+ * <p>Tokens rise over all grants of the name, whether they reached somebody or not: one that is used up is never given
+ * again. What a name at rest leaves is its cell's floor of tokens.
  */
 final class Grants extends AbstractList<HeldGrant> {
     /** Of no more than these each is looked at to find one by its request. */
@@ -25,6 +36,9 @@ final class Grants extends AbstractList<HeldGrant> {
     private int quiet;
     /** How many there are whose mode was changed. */
     private int converted;
+
+    /** The highest token that is used up. */
+    private long last;
 
     private final Admission.Claims claims = new Admission.Claims();
     private @Nullable Map<Id, HeldGrant> byRequest;
@@ -131,6 +145,26 @@ final class Grants extends AbstractList<HeldGrant> {
         moveTo(grant, HeldGrant.NOBODY);
     }
 
+    /** Places whose time has passed. */
+    List<HeldGrant> noLongerKept(long now) {
+        List<HeldGrant> over = new ArrayList<>();
+        for (HeldGrant grant : this) {
+            if (grant.kept && !grant.keepsAt(now)) {
+                over.add(grant);
+            }
+        }
+        return over;
+    }
+
+    /** When the next place is kept no longer; {@link Turn#NEVER} if none is kept. */
+    long nextKept() {
+        long first = Turn.NEVER;
+        for (HeldGrant grant : this) {
+            first = grant.kept ? Turn.earlier(first, grant.keptUntil()) : first;
+        }
+        return first;
+    }
+
     /** It is one of that session from now on. */
     void moveTo(HeldGrant grant, Peer session) {
         if (byRequest != null) {
@@ -204,8 +238,57 @@ final class Grants extends AbstractList<HeldGrant> {
         return new Id(grant.peer.session(), grant.request);
     }
 
-    /** The highest token of all; 0 if there are none. */
-    long highest() {
-        return size == 0 ? 0 : all[size - 1].hi;
+    /** The holders, but no more of them than that. */
+    List<Participant> participants(int most, long now) {
+        List<Participant> holders = new ArrayList<>(Math.min(most, size));
+        for (int i = 0; i < size && i < most; i++) {
+            holders.add(all[i].participant(now));
+        }
+        return List.copyOf(holders);
+    }
+
+    /** The first of so many tokens for a grant. */
+    long nextToken(long range, Turn turn) {
+        MemberView member = turn.member();
+        long before = highest(member);
+        if (Tokens.counter(before) + range > Tokens.MAX_COUNTER) {
+            turn.goal(LockGoal.COUNTER_USED_UP);
+            member.nextEpoch(turn);
+            before = highest(member);
+        }
+        return before + 1;
+    }
+
+    /** No token up to this one is ever given again. */
+    long highest(MemberView member) {
+        long given = size == 0 ? 0 : all[size - 1].hi;
+        return Math.max(Math.max(last, Tokens.of(member.epoch(), member.floor())), given);
+    }
+
+    /** That token is used up. */
+    void raise(long token) {
+        last = Math.max(last, token);
+    }
+
+    /** The name comes to rest: its cell keeps what is used up. */
+    void rest(MemberView member) {
+        if (Tokens.epoch(last) == member.epoch()) {
+            member.raiseFloor(Tokens.counter(last));
+        }
+    }
+
+    void copyInto(Grants copy) {
+        for (HeldGrant grant : this) {
+            copy.add(grant.copy());
+        }
+        copy.last = last;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(size);
+        for (HeldGrant grant : this) {
+            grant.encode(out);
+        }
+        out.put(last);
     }
 }

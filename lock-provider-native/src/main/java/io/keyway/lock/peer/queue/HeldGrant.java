@@ -2,19 +2,12 @@
 package io.keyway.lock.peer.queue;
 
 import io.keyway.lock.LockMode;
-import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.Owner;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A grant as its manager knows it. When it ends is the session's business. */
@@ -24,9 +17,6 @@ final class HeldGrant implements Admission.Claim {
 
     /** Of what binds nobody else. */
     static final int NO_CEILING = Integer.MAX_VALUE;
-
-    /** An administrator who waits for the end of a grant. */
-    record Breaker(Peer peer, long request, long asked) {}
 
     Peer peer;
     final long request;
@@ -58,8 +48,6 @@ final class HeldGrant implements Admission.Claim {
     /** The grant as it was before its mode was changed, which its holder may not know yet; null if it never was. */
     @Nullable
     HeldGrant before;
-    /** Who waits for its end; empty unless it is being broken. */
-    private List<Breaker> breakers = List.of();
 
     HeldGrant(
             Peer peer,
@@ -82,6 +70,50 @@ final class HeldGrant implements Admission.Claim {
         this.owner = owner;
         this.since = since;
         this.atLeast = atLeast;
+    }
+
+    /** What is granted to that request, with these tokens. */
+    static HeldGrant granted(Peer to, LockMessage.Acquire request, long token, long hi, long now) {
+        HeldGrant grant = new HeldGrant(
+                to,
+                request.request(),
+                token,
+                hi,
+                request.mode(),
+                request.permits(),
+                request.ttl(),
+                request.owner(),
+                now,
+                request.atLeast());
+        grant.ceiling = request.mode() == LockMode.PERMITS ? request.capacity() : NO_CEILING;
+        return grant;
+    }
+
+    /** A grant of before a clean end: it may be believed in for as long as it had left. */
+    static HeldGrant imported(LockCall.Import was, long now) {
+        HeldGrant grant = new HeldGrant(
+                NOBODY, 0, was.token(), was.hi(), was.mode(), was.permits(), was.ttl(), was.owner(), now, was.keep());
+        grant.until = now + was.left();
+        grant.ceiling = was.mode() == LockMode.PERMITS ? was.ceiling() : NO_CEILING;
+        if (was.before() != 0) {
+            grant.before = grant.former(was.before(), was.before());
+        }
+        return grant;
+    }
+
+    /** A grant of before a crash, as its holder says. */
+    static HeldGrant claimed(Peer by, LockMessage.Reassert claim, long now) {
+        return new HeldGrant(
+                by,
+                claim.request(),
+                claim.token(),
+                claim.hi(),
+                claim.mode(),
+                claim.permits(),
+                claim.ttl(),
+                claim.owner(),
+                now,
+                0);
     }
 
     @Override
@@ -137,7 +169,6 @@ final class HeldGrant implements Admission.Claim {
                 request.owner(),
                 since,
                 least);
-        next.breakers = breakers;
         next.before = copy();
         next.before.before = null;
         return next;
@@ -161,7 +192,6 @@ final class HeldGrant implements Admission.Claim {
         HeldGrant old = before.copy();
         old.wanted = true;
         old.recallLater = false;
-        old.breakers = breakers;
         return old;
     }
 
@@ -179,43 +209,8 @@ final class HeldGrant implements Admission.Claim {
         return atLeast > 0 && keptUntil() - now > 0;
     }
 
-    /** Somebody else breaks it too. */
-    void add(Breaker breaker) {
-        List<Breaker> more = new ArrayList<>(breakers);
-        more.add(breaker);
-        breakers = more;
-    }
-
-    /** Those wait no longer. */
-    void dropBreakers(Predicate<Breaker> which) {
-        if (!breakers.isEmpty()) {
-            List<Breaker> left = new ArrayList<>(breakers);
-            left.removeIf(which);
-            breakers = left;
-        }
-    }
-
-    boolean isBeingBroken() {
-        return !breakers.isEmpty();
-    }
-
     boolean covers(long asked) {
         return asked >= token && asked <= hi;
-    }
-
-    /**
-     * The grant is over: who came first is told whether it was broken; who came later broke what another was breaking
-     * already.
-     */
-    void answerBreakers(Key key, boolean broken, Turn turn) {
-        if (breakers.isEmpty()) {
-            return;
-        }
-        Set<Long> told = new TreeSet<>();
-        for (Breaker breaker : breakers) {
-            boolean done = told.add(breaker.asked()) && broken;
-            turn.send(breaker.peer(), new LockMessage.Answer(key, breaker.request(), done));
-        }
     }
 
     /** The holder as far as the manager knows. */
@@ -242,7 +237,6 @@ final class HeldGrant implements Admission.Claim {
         copy.recallLater = recallLater;
         copy.recalls = recalls;
         copy.denials = denials;
-        copy.breakers = breakers;
         copy.before = before;
         return copy;
     }
@@ -251,7 +245,7 @@ final class HeldGrant implements Admission.Claim {
         out.put(peer).put(request).put(token).put(hi).value(mode).put(permits).put(ttl);
         out.value(owner).time(since).put(atLeast).put(kept).time(imported() ? until : Long.MAX_VALUE);
         out.put(ceiling).put(settled);
-        out.put(wanted).put(recallLater).put(recalls - denials).value(breakers);
+        out.put(wanted).put(recallLater).put(recalls - denials);
         out.put(before != null);
         if (before != null) {
             before.encode(out);

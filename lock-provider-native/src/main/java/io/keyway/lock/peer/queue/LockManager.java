@@ -20,7 +20,6 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.peer.service.SharedGoal;
 import io.keyway.lock.peer.service.Tokens;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -29,37 +28,35 @@ import org.jspecify.annotations.Nullable;
  * The manager of one lock name at its member: who holds it, who waits, and which token comes next. A repaired form of
  * the source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
+ * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue} with
+ * the requests that {@link NoWaits do not wait}, {@link Recalls}, {@link Reassertions} after a start, and the
+ * {@link Breaks} and {@link StatusQueries} of administrators. The manager grants, ends grants and answers requests.
+ *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
  * floor of tokens. <i>Granted</i>: one grant, or as many as {@link Admission} lets stand together. <i>Waited for</i>:
  * requests are in the queue, in the order of their users' calls. <i>Opening</i>: the member has restarted and is in
- * quarantine; requests queue, holders re-assert. <i>Closed</i>: two re-asserted what only one can have had; nothing is
- * granted for the length of a quarantine.
+ * quarantine; requests queue, holders re-assert. <i>Closed</i>: re-assertions were in conflict.
  *
  * <p><b>States of a grant</b> ({@link HeldGrant}). <i>Held</i> by a session. <i>Imported</i> from before a clean end of
- * the member: nobody has claimed it yet, and it ends when nobody can believe in it. <i>Kept</i>: it is over and was to
- * be held at least for longer; it keeps others out until that time has passed on the member's clock, nobody holds it,
- * and no message finds it but a break, and the word of the client to which it came too late that nobody used it.
+ * the member. <i>Kept</i>: it is over and was to be held at least for longer; it keeps others out until that time has
+ * passed on the member's clock, nobody holds it, and no message finds it but a break, and the word of the client to
+ * which it came too late that nobody used it.
  *
  * <p><b>Messages</b> of clients. ACQUIRE asks for the lock: GRANTED at once if it is free, else it is queued, or
  * refused with NOT_GRANTED; PLACE says once where it stands in the queue. WITHDRAW takes it out, or ends its grant.
- * RELEASE ends a grant. RECALL asks the holder of a grant, which it may have cached, to give it back: ACCEPTED ends the
- * grant; DENIED, for who does not wait, says that it is in use. ACQUIRE that names a grant changes its mode: a
- * downgrade at once, an upgrade when no other grant stands, before all who wait; the grant has a new token then, and a
- * message that names the old one was sent before its client knew. REASSERT claims a grant after a restart; REASSERTED
- * confirms it, REVOKE (DENIED) refuses it. SHOW is answered by STATUS when the clients have
- * answered QUERY by USE. BREAK revokes the grant that uses a token; REVOKED, or the end of the grant, brings the
- * ANSWER. The sessions say when a grant expires, when a session is over, when it is heard again, and when the
- * quarantine is over.
+ * RELEASE ends a grant, and so does ACCEPTED, the answer to a RECALL; DENIED says that it is in use. ACQUIRE that names
+ * a grant changes its mode: a downgrade at once, an upgrade when no other grant stands, before all who wait; the grant
+ * has a new token then, and a message that names the old one was sent before its client knew. The sessions say when a
+ * grant expires, when a session is over, when it is heard again, and when the quarantine is over.
  *
  * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the
- * sessions (expiry, end of session), and by nothing else; each message that ends one names its token. Tokens rise over
- * all grants of the name, whether they reached somebody or not. Grants that stand together are
- * admitted together by {@link Admission}. Nobody who is heard is overtaken, but for whoever is refused by its own view
- * of the permits: who comes later is granted later. While anybody waits, and for a while after clients have taken the
- * lock from each other, a holder in its way that could cache it knows that it is wanted. While an upgrade waits nobody
- * is granted; it ends with its read grant at the latest. As long as a client may take permits from its cache for a user
- * who sees few, no more are out than that. A request that does not wait is in the queue only while a recall of its own,
- * one before it that does not wait either, or the quarantine is unanswered.
+ * sessions (expiry, end of session), and by nothing else; each message that ends one names its token. Grants that stand
+ * together are admitted together by {@link Admission}. Nobody who is heard is overtaken, but for whoever is refused by
+ * its own view of the permits: who comes later is granted later. While anybody waits, and for a while after clients
+ * have taken the lock from each other, a holder in its way that could cache it knows that it is wanted. While an
+ * upgrade waits nobody is granted; it ends with its read grant at the latest. As long as a client may take permits from
+ * its cache for a user who sees few, no more are out than that. A request that does not wait is in the queue only while
+ * a recall of its own, one before it that does not wait either, or the quarantine is unanswered.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;
@@ -81,17 +78,14 @@ public class LockManager implements Machine {
     private final LockSettings settings;
     private final Admission admission;
     final Grants grants = new Grants();
+    private final Recalls recalls;
     private @Nullable WaitQueue queue;
     private @Nullable StatusQueries questions;
+    private @Nullable Breaks breaks;
+    private @Nullable Reassertions reassertions;
 
     /** How many permits one resource has, as the last request said that was granted. */
     private int perResource;
-
-    /** The highest token that is used up. */
-    private long last;
-
-    /** After conflicting re-assertions nothing is granted before this time; {@link Turn#NEVER} if there were none. */
-    private long closedUntil = Turn.NEVER;
 
     /** When clients last took the lock from each other; {@link Turn#NEVER} if nobody remembers. */
     private long contendedAt = Turn.NEVER;
@@ -101,6 +95,7 @@ public class LockManager implements Machine {
         this.key = key;
         this.settings = settings;
         this.admission = admission;
+        this.recalls = new Recalls(key, settings, grants);
     }
 
     @Override
@@ -176,7 +171,8 @@ public class LockManager implements Machine {
             refuse(from, request, never, turn);
             return;
         }
-        if (isFree(turn) && mayHaveAll(request) && isHeard(from, request, turn)) {
+        boolean free = grants.isEmpty() && queue == null && mayGrant(turn);
+        if (free && mayHaveAll(request) && WaitQueue.isHeard(from, request, turn)) {
             grant(from, request, turn);
             return;
         }
@@ -190,7 +186,7 @@ public class LockManager implements Machine {
                 && mayGrant(turn)
                 && admission.admits(grants.claims(), request.mode(), request.permits(), request.capacity())
                 && isUnderTheCeiling(request)
-                && isHeard(from, request, turn)) {
+                && WaitQueue.isHeard(from, request, turn)) {
             turn.goal(SharedGoal.JOINED);
             grant(from, request, turn);
         } else {
@@ -222,18 +218,13 @@ public class LockManager implements Machine {
                 && (request.mode() != LockMode.PERMITS || request.permits() <= request.capacity());
     }
 
-    /** Whether nobody holds, waits or is kept out. */
-    private boolean isFree(Turn turn) {
-        return grants.isEmpty() && queue == null && mayGrant(turn);
+    /** Permits may be taken again from caches, by whoever sees as few as when they were granted. */
+    boolean isUnderTheCeiling(LockMessage.Acquire request) {
+        return request.mode() != LockMode.PERMITS || grants.claims().permits() + request.permits() <= grants.ceiling();
     }
 
     private boolean mayGrant(Turn turn) {
         return !closed() && !turn.member().quarantined();
-    }
-
-    /** A grant to a client that was not heard lately would be dead on arrival. */
-    private static boolean isHeard(Peer client, LockMessage.Acquire request, Turn turn) {
-        return turn.member().silence(client) < request.ttl() / 2;
     }
 
     /** The request could not be granted at once. */
@@ -242,25 +233,17 @@ public class LockManager implements Machine {
             turn.goal(LockGoal.TWO_WAITERS);
         }
         if (wait.request.noWait()) {
-            ask(wait, turn);
+            ask(wait, waits.noWaits(), turn);
             armPatience(waits, turn);
             return;
         }
         if (grants.areQuiet() && !admission.admits(grants.claims(), wait, wait.request.capacity())) {
-            int recalled = 0;
-            for (HeldGrant grant : grants) {
-                if (grant.isQuiet() && Admission.standsInTheWay(grant.mode, wait.mode())) {
-                    grants.setWanted(grant, true);
-                    recall(grant, false, turn);
-                    recalled++;
-                }
-            }
-            if (recalled > 1) {
-                turn.goal(SharedGoal.SEVERAL_RECALLED);
-            }
+            recalls.want(wait, turn);
         }
         if (wait.request.wantPlace()) {
-            tellPlace(wait, waits.ahead(wait), turn);
+            // Once: who wants to know where it stands by now asks for the name's status.
+            List<Participant> holders = grants.participants(SHOWN, turn.now());
+            turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), waits.ahead(wait), holders));
         }
     }
 
@@ -303,23 +286,16 @@ public class LockManager implements Machine {
     }
 
     private void refuse(Peer peer, LockMessage.Acquire request, RefusalCause cause, Turn turn) {
-        turn.send(peer, new LockMessage.NotGranted(key, request.request(), cause, holders(turn)));
-    }
-
-    /** Some of them, if they are very many. */
-    private List<Participant> holders(Turn turn) {
-        List<Participant> holders = new ArrayList<>(Math.min(SHOWN, grants.size()));
-        for (int i = 0; i < grants.size() && i < SHOWN; i++) {
-            holders.add(grants.get(i).participant(turn.now()));
-        }
-        return List.copyOf(holders);
+        turn.send(
+                peer,
+                new LockMessage.NotGranted(key, request.request(), cause, grants.participants(SHOWN, turn.now())));
     }
 
     private void impatient(Turn turn) {
         if (queue == null) {
             return;
         }
-        for (WaitQueue.Wait wait : queue.noWaits()) {
+        for (WaitQueue.Wait wait : queue.noWaits().all()) {
             if (turn.now() - wait.until >= 0) {
                 refuse(wait, grants.isEmpty() ? RefusalCause.OPENING : RefusalCause.HELD, turn);
             }
@@ -329,11 +305,7 @@ public class LockManager implements Machine {
     }
 
     private static void armPatience(WaitQueue waits, Turn turn) {
-        long first = Turn.NEVER;
-        for (WaitQueue.Wait wait : waits.noWaits()) {
-            first = Turn.earlier(first, wait.until);
-        }
-        turn.timer(PATIENCE, first);
+        turn.timer(PATIENCE, waits.noWaits().patience());
     }
 
     // Grants
@@ -355,7 +327,7 @@ public class LockManager implements Machine {
             if (next != null && !mayConvert(next, turn)) {
                 return; // nobody is granted before it
             }
-            next = next != null ? next : firstHeard(queue, refused, turn);
+            next = next != null ? next : queue.firstHeard(refused, turn);
             if (next == null) {
                 return;
             }
@@ -365,7 +337,7 @@ public class LockManager implements Machine {
                 convert(Objects.requireNonNull(current(next.peer, next.request.converts())), next.request, turn);
             } else if (admission.admits(grants.claims(), next, next.request.capacity())) {
                 if (!isUnderTheCeiling(next.request)) {
-                    askTheNarrow(next.request, turn);
+                    recalls.askTheNarrow(grants.claims().permits() + next.permits(), turn);
                     return;
                 }
                 if (refused > 0) {
@@ -384,46 +356,12 @@ public class LockManager implements Machine {
         return !grants.isEmpty() && grants.get(0).mode == LockMode.EXCLUSIVE;
     }
 
-    /** Waiters that were not heard lately are passed over, and keep their place. */
-    private WaitQueue.@Nullable Wait firstHeard(WaitQueue waits, int refused, Turn turn) {
-        WaitQueue.Wait first = null;
-        for (Iterable<WaitQueue.Wait> equal : waits.above(refused)) {
-            for (WaitQueue.Wait wait : equal) {
-                if (isHeard(wait.peer, wait.request, turn)) {
-                    first = first == null || wait.compareTo(first) < 0 ? wait : first;
-                    break;
-                }
-                passOver(wait, turn);
-            }
-        }
-        return first;
-    }
-
-    private void passOver(WaitQueue.Wait wait, Turn turn) {
-        turn.goal(LockGoal.WAITER_PASSED_OVER);
-        if (!wait.listening) {
-            wait.listening = true;
-            turn.member().listen(wait.peer, key);
-        }
-    }
-
     void grant(Peer to, LockMessage.Acquire request, Turn turn) {
         boolean wanted = isWanted(turn);
         long range = wanted || request.atLeast() > 0 ? 1 : range(request, turn);
-        long token = nextToken(range, turn);
-        HeldGrant grant = new HeldGrant(
-                to,
-                request.request(),
-                token,
-                token + range - 1,
-                request.mode(),
-                request.permits(),
-                request.ttl(),
-                request.owner(),
-                turn.now(),
-                request.atLeast());
+        long token = grants.nextToken(range, turn);
+        HeldGrant grant = HeldGrant.granted(to, request, token, token + range - 1, turn.now());
         grant.wanted = wanted;
-        grant.ceiling = request.mode() == LockMode.PERMITS ? request.capacity() : HeldGrant.NO_CEILING;
         grants.add(grant);
         turn.member().grant(to, key, token, request.ttl());
         tell(grant, turn);
@@ -431,8 +369,9 @@ public class LockManager implements Machine {
     }
 
     private boolean isWanted(Turn turn) {
-        contendedAt = isContended(turn) ? contendedAt : Turn.NEVER;
-        return othersWait() || contendedAt != Turn.NEVER;
+        boolean contended = contendedAt != Turn.NEVER && turn.now() - contendedAt < CALM;
+        contendedAt = contended ? contendedAt : Turn.NEVER;
+        return contended || othersWait();
     }
 
     /** Of one that nobody else wants. */
@@ -440,7 +379,7 @@ public class LockManager implements Machine {
         if (!request.cache()) {
             return 1;
         }
-        return request.mode() == LockMode.EXCLUSIVE ? Tokens.RANGE : Tokens.range(highest(turn.member()));
+        return request.mode() == LockMode.EXCLUSIVE ? Tokens.RANGE : Tokens.range(grants.highest(turn.member()));
     }
 
     private void tell(HeldGrant grant, Turn turn) {
@@ -455,22 +394,6 @@ public class LockManager implements Machine {
         if (grant.atLeast > 0) {
             turn.member().keep(grant.keptUntil());
         }
-    }
-
-    private long nextToken(long range, Turn turn) {
-        MemberView member = turn.member();
-        long before = highest(member);
-        if (Tokens.counter(before) + range > Tokens.MAX_COUNTER) {
-            turn.goal(LockGoal.COUNTER_USED_UP);
-            member.nextEpoch(turn);
-            before = highest(member);
-        }
-        return before + 1;
-    }
-
-    /** No token up to this one is ever given again. */
-    private long highest(MemberView member) {
-        return Math.max(Math.max(last, Tokens.of(member.epoch(), member.floor())), grants.highest());
     }
 
     /** The grant that a holder's message is about; null if it is over. */
@@ -492,28 +415,20 @@ public class LockManager implements Machine {
                 : grant;
     }
 
-    // Requests that do not wait: refused when those who are surely in use alone keep them out
+    // Requests that do not wait
 
     /** Asks all whose grants stand in its way and may lie idle. */
-    private void ask(WaitQueue.Wait wait, Turn turn) {
-        wait.askAll();
-        boolean isOut = !admission.admits(grants.claims(), wait, wait.request.capacity());
-        for (HeldGrant grant : grants) {
-            if (wait.converts() && grant == current(wait.peer, wait.request.converts())) {
-                wait.asks(grant, Long.MAX_VALUE);
-            } else if (isOut && grant.recallable() && Admission.standsInTheWay(grant.mode, wait.mode())) {
-                wait.asks(grant, grant.recalls + 1);
-            }
-        }
-        if (isHopeless(wait, turn)) {
+    private void ask(WaitQueue.Wait wait, NoWaits noWaits, Turn turn) {
+        HeldGrant own = wait.converts() ? current(wait.peer, wait.request.converts()) : null;
+        noWaits.ask(wait, grants, own, admission);
+        if (noWaits.isHopeless(wait, grants.claims(), admission, mayGrant(turn), turn)) {
             refuse(wait, RefusalCause.HELD, turn);
             serve(turn);
             return;
         }
         for (HeldGrant grant : grants) {
-            if (wait.hangsOn(grant, grant.recalls + 1)) {
-                grant.recalls++;
-                recall(grant, true, turn);
+            if (noWaits.hangsOn(wait, grant)) {
+                recalls.ask(grant, turn);
             }
         }
     }
@@ -522,8 +437,9 @@ public class LockManager implements Machine {
     private boolean refuseTheHopeless(Turn turn) {
         boolean refused = false;
         if (queue != null) {
-            for (WaitQueue.Wait wait : queue.noWaits()) {
-                if (wait.hasAsked() && isHopeless(wait, turn)) {
+            NoWaits noWaits = queue.noWaits();
+            for (WaitQueue.Wait wait : noWaits.all()) {
+                if (noWaits.isHopeless(wait, grants.claims(), admission, mayGrant(turn), turn)) {
                     refuse(wait, RefusalCause.HELD, turn);
                     refused = true;
                 }
@@ -532,47 +448,10 @@ public class LockManager implements Machine {
         return refused;
     }
 
-    private boolean isHopeless(WaitQueue.Wait wait, Turn turn) {
-        if (!admission.admits(grants.claims().without(wait.open()), wait, wait.request.capacity())) {
-            if (wait.isAsking()) {
-                turn.goal(SharedGoal.ENOUGH_DENIED);
-            }
-            return true;
-        }
-        return mayGrant(turn)
-                && !wait.converts()
-                && admission.admits(grants.claims(), wait, wait.request.capacity())
-                && isBehindOneThatWaits(wait, turn);
-    }
-
-    private boolean isBehindOneThatWaits(WaitQueue.Wait wait, Turn turn) {
-        for (WaitQueue.Wait before : waiters()) {
-            if (before == wait) {
-                return false;
-            }
-            if (!before.request.noWait()) {
-                if (before.converts() || (isInTheWay(before, wait) && isHeard(before.peer, before.request, turn))) {
-                    return true;
-                }
-                continue;
-            }
-            turn.goal(SharedGoal.NO_WAIT_BEHIND_NO_WAIT);
-        }
-        return false;
-    }
-
-    /** Who waits for permits that its own capacity refuses is passed by whoever states a larger one (LK-1308). */
-    private boolean isInTheWay(WaitQueue.Wait before, WaitQueue.Wait wait) {
-        return before.capacity() >= wait.capacity()
-                || admission.admits(grants.claims(), before, before.request.capacity());
-    }
-
     /** Whoever does not wait knows of that grant, up to its recall of that number, that it is in use, or over. */
     private void settle(HeldGrant grant, long recall) {
         if (queue != null) {
-            for (WaitQueue.Wait wait : queue.noWaits()) {
-                wait.settle(grant, recall);
-            }
+            queue.noWaits().settle(grant, recall);
         }
     }
 
@@ -580,8 +459,8 @@ public class LockManager implements Machine {
 
     private void released(Peer from, LockMessage.Release release, Turn turn) {
         HeldGrant grant = ending(from, release.token(), turn);
-        if (grant != null && isWantedByOthersThan(from)) {
-            contendedAt = turn.now();
+        if (grant != null) {
+            handsOver(from, turn);
         }
         if (grant != null && grant.isUpgraded() && release.used() < grant.token) {
             unused(grant, turn);
@@ -592,19 +471,11 @@ public class LockManager implements Machine {
         }
     }
 
-    private boolean isWantedByOthersThan(Peer holder) {
-        if (othersWait()) {
-            for (WaitQueue.Wait wait : waiters()) {
-                if (!wait.peer.equals(holder)) {
-                    return true;
-                }
-            }
+    /** That holder makes way for whoever waits: clients take the lock from each other. */
+    private void handsOver(Peer from, Turn turn) {
+        if (queue != null && queue.isWantedByOthersThan(from)) {
+            contendedAt = turn.now();
         }
-        return false;
-    }
-
-    private boolean isContended(Turn turn) {
-        return contendedAt != Turn.NEVER && turn.now() - contendedAt < CALM;
     }
 
     /** The holder ended the grant, or nobody can believe in it any more. */
@@ -629,14 +500,11 @@ public class LockManager implements Machine {
     private void end(HeldGrant grant, long used, boolean broken, Turn turn) {
         grants.drop(grant);
         settle(grant, Long.MAX_VALUE);
-        raise(Math.max(grant.token, Math.min(used, grant.hi)));
-        grant.answerBreakers(key, broken, turn);
+        grants.raise(Math.max(grant.token, Math.min(used, grant.hi)));
+        if (breaks != null) {
+            breaks.ended(grant, broken, turn);
+        }
         refuseConversion(turn);
-    }
-
-    /** That token is used up. */
-    private void raise(long token) {
-        last = Math.max(last, token);
     }
 
     // What the sessions say
@@ -663,45 +531,26 @@ public class LockManager implements Machine {
         if (questions != null) {
             questions.ended(peer, shown(), turn);
         }
+        if (breaks != null) {
+            breaks.sessionEnded(peer);
+        }
         for (HeldGrant grant : List.copyOf(grants)) {
             if (grant.peer.equals(peer)) {
                 over(grant, grant.hi, true, turn);
-            } else {
-                grant.dropBreakers(breaker -> breaker.peer().equals(peer));
             }
         }
         serve(turn);
     }
 
     private void heard(Peer peer, Turn turn) {
-        for (HeldGrant grant : settings.recallAtRenewal() ? grants : List.<HeldGrant>of()) {
-            if (grant.recallLater && grant.peer.equals(peer)) {
-                grant.recallLater = false;
-                turn.send(peer, new LockMessage.Recall(key, grant.token, grant.recalls > grant.denials));
-            }
-        }
+        recalls.heard(peer, turn);
         if (queue != null) {
-            for (WaitQueue.Wait wait : queue.of(peer)) {
-                if (wait.listening) {
-                    wait.listening = false;
-                    turn.goal(LockGoal.PASSED_OVER_HEARD_AGAIN);
-                }
-            }
+            queue.heard(peer, turn);
             serve(turn);
         }
     }
 
-    // Recall: a grant may lie idle in its holder's cache
-
-    /** {@code asks}: somebody wants to know at once whether it is in use. */
-    private void recall(HeldGrant grant, boolean asks, Turn turn) {
-        if (!settings.recallAtRenewal()) {
-            turn.send(grant.peer, new LockMessage.Recall(key, grant.token, asks));
-        } else if (!grant.recallLater) {
-            grant.recallLater = true;
-            turn.member().listen(grant.peer, key);
-        }
-    }
+    // Answers to recalls
 
     private void accepted(Peer from, LockMessage.Accepted accepted, Turn turn) {
         HeldGrant grant = ending(from, accepted.token(), turn);
@@ -720,30 +569,9 @@ public class LockManager implements Machine {
             return;
         }
         turn.goal(LockGoal.RECALL_DENIED);
-        grants.setWanted(grant, true);
-        grant.denials = settings.recallAtRenewal() ? grant.recalls : grant.denials + 1;
+        recalls.denied(grant);
         settle(grant, grant.denials);
-        grants.settle(grant);
         serve(turn);
-    }
-
-    // Permits in caches: taken again by whoever sees as few as when they were granted
-
-    boolean isUnderTheCeiling(LockMessage.Acquire request) {
-        return request.mode() != LockMode.PERMITS || grants.claims().permits() + request.permits() <= grants.ceiling();
-    }
-
-    /** More would be out than some see who can take theirs from a cache: these say first that they cannot. */
-    private void askTheNarrow(LockMessage.Acquire request, Turn turn) {
-        turn.goal(SharedGoal.NARROW_CACHES_ASKED);
-        long out = grants.claims().permits() + request.permits();
-        for (HeldGrant grant : grants) {
-            if (grant.binds() && grant.ceiling < out && grant.recalls == grant.denials) {
-                grants.setWanted(grant, true);
-                grant.recalls++;
-                recall(grant, true, turn);
-            }
-        }
     }
 
     // Conversion: a grant changes its mode in one step
@@ -755,7 +583,7 @@ public class LockManager implements Machine {
         } else if (own.mode != LockMode.PERMITS && request.mode() == LockMode.SHARED) {
             // Of one that was asked for before this member was started again, the client claims a reader's grant.
             turn.goal(SharedGoal.DOWNGRADED);
-            contendedAt = isWantedByOthersThan(from) ? turn.now() : contendedAt;
+            handsOver(from, turn);
             convert(own, request, turn);
             serve(turn);
         } else if (own.mode != LockMode.SHARED || request.mode() != LockMode.EXCLUSIVE) {
@@ -763,7 +591,7 @@ public class LockManager implements Machine {
         } else if (queue != null && queue.conversion() != null) {
             turn.goal(SharedGoal.SECOND_UPGRADE_REFUSED);
             refuse(from, request, RefusalCause.HELD, turn);
-        } else if (mayGrant(turn) && stands(own) && isHeard(from, request, turn)) {
+        } else if (mayGrant(turn) && stands(own) && WaitQueue.isHeard(from, request, turn)) {
             turn.goal(SharedGoal.UPGRADED_AT_ONCE);
             convert(own, request, turn);
         } else {
@@ -773,23 +601,23 @@ public class LockManager implements Machine {
 
     /** Whether that grant is the only one, and nobody is breaking it. */
     private boolean stands(HeldGrant own) {
-        return grants.size() == 1 && !own.isBeingBroken();
+        return grants.size() == 1 && !isBeingBroken(own);
     }
 
     /** It is passed over by nobody, heard or not: it ends with its read grant at the latest. */
     private boolean mayConvert(WaitQueue.Wait wait, Turn turn) {
         HeldGrant own = current(wait.peer, wait.request.converts());
         if (own == null || !stands(own)) {
-            if (own != null && own.isBeingBroken()) {
+            if (own != null && isBeingBroken(own)) {
                 turn.goal(SharedGoal.UPGRADE_DURING_A_BREAK);
             }
             return false;
         }
-        if (isHeard(wait.peer, wait.request, turn)) {
+        if (wait.isHeard(turn)) {
             return true;
         }
         turn.goal(SharedGoal.UPGRADE_OF_THE_SILENT);
-        passOver(wait, turn);
+        wait.passOver(turn);
         return false;
     }
 
@@ -797,7 +625,7 @@ public class LockManager implements Machine {
         boolean wanted = isWanted(turn);
         boolean cacheable = request.atLeast() == 0 && own.atLeast == 0;
         long range = wanted || !cacheable ? 1 : range(request, turn);
-        long token = nextToken(range, turn);
+        long token = grants.nextToken(range, turn);
         HeldGrant next = own.converted(request, token, token + range - 1, turn.now());
         next.wanted = wanted;
         replace(own, next, turn);
@@ -808,17 +636,24 @@ public class LockManager implements Machine {
     private HeldGrant takeBack(HeldGrant upgraded, Turn turn) {
         turn.goal(SharedGoal.UPGRADE_TAKEN_BACK);
         HeldGrant old = upgraded.reverted();
-        raise(upgraded.token);
+        grants.raise(upgraded.token);
         replace(upgraded, old, turn);
         return old;
     }
 
     private void replace(HeldGrant old, HeldGrant next, Turn turn) {
+        exchange(old, next);
+        turn.member().ungrant(old.peer, key, old.token, old.ttl);
+        turn.member().grant(next.peer, key, next.token, next.ttl);
+    }
+
+    private void exchange(HeldGrant old, HeldGrant next) {
         grants.drop(old);
         settle(old, Long.MAX_VALUE);
         grants.add(next);
-        turn.member().ungrant(old.peer, key, old.token, old.ttl);
-        turn.member().grant(next.peer, key, next.token, next.ttl);
+        if (breaks != null) {
+            breaks.moved(old, next);
+        }
     }
 
     /** A request that would change the mode of a grant that is over is over too. */
@@ -839,11 +674,11 @@ public class LockManager implements Machine {
      */
     boolean keeps(HeldGrant grant, long used, Turn turn) {
         boolean reachedItsUser = used >= grant.token || grant.before != null;
-        if (!reachedItsUser || !grant.keepsAt(turn.now()) || grant.isBeingBroken()) {
+        if (!reachedItsUser || !grant.keepsAt(turn.now()) || isBeingBroken(grant)) {
             return false;
         }
         turn.goal(LockGoal.PLACE_KEPT);
-        raise(grant.hi);
+        grants.raise(grant.hi);
         grants.keep(grant);
         grant.recallLater = false;
         settle(grant, Long.MAX_VALUE);
@@ -855,13 +690,11 @@ public class LockManager implements Machine {
 
     /** Ends those whose time has passed. */
     private void endKept(Turn turn) {
-        for (HeldGrant grant : List.copyOf(grants)) {
-            if (grant.kept && !grant.keepsAt(turn.now())) {
-                if (othersWait()) {
-                    turn.goal(LockGoal.GRANT_AFTER_KEPT_PLACE);
-                }
-                endKept(grant, turn);
+        for (HeldGrant grant : grants.noLongerKept(turn.now())) {
+            if (othersWait()) {
+                turn.goal(LockGoal.GRANT_AFTER_KEPT_PLACE);
             }
+            endKept(grant, turn);
         }
         armKept(turn);
     }
@@ -881,42 +714,27 @@ public class LockManager implements Machine {
     }
 
     private void armKept(Turn turn) {
-        long first = Turn.NEVER;
-        for (HeldGrant grant : grants) {
-            first = grant.kept ? Turn.earlier(first, grant.keptUntil()) : first;
-        }
-        turn.timer(KEPT, first);
+        turn.timer(KEPT, grants.nextKept());
     }
 
     // After a start of the member
 
     /** True while nothing may be granted because of a conflict. */
     boolean closed() {
-        return closedUntil != Turn.NEVER;
+        return reassertions != null && reassertions.isClosed();
     }
 
-    /** A grant of before a clean end: it may be believed in for as long as it had left. */
+    private Reassertions reassertions() {
+        reassertions = reassertions == null ? new Reassertions(key, grants, admission, CLOSED) : reassertions;
+        return reassertions;
+    }
+
     private void imported(LockCall.Import was, Turn turn) {
-        HeldGrant grant = new HeldGrant(
-                HeldGrant.NOBODY,
-                0,
-                was.token(),
-                was.hi(),
-                was.mode(),
-                was.permits(),
-                was.ttl(),
-                was.owner(),
-                turn.now(),
-                was.keep());
-        grant.until = turn.now() + was.left();
-        grant.ceiling = was.mode() == LockMode.PERMITS ? was.ceiling() : HeldGrant.NO_CEILING;
-        if (was.before() != 0) {
-            grant.before = grant.former(was.before(), was.before());
-        }
+        HeldGrant grant = HeldGrant.imported(was, turn.now());
         grants.add(grant);
         promise(grant, turn);
         if (was.left() > 0 || !keeps(grant, grant.hi, turn)) {
-            armClosed(turn);
+            reassertions().arm(turn);
         }
     }
 
@@ -926,43 +744,10 @@ public class LockManager implements Machine {
         if (known != null && known.token != claim.token()) {
             known = known.imported() && claim.mode() == LockMode.SHARED ? former(known, claim) : null;
         }
-        if (known != null && known.imported()) {
-            grants.moveTo(known, from);
-            turn.member().grant(from, key, known.token, known.ttl);
-            armClosed(turn);
-        }
         if (known != null) {
-            reasserted(from, claim, known, turn);
+            reassertions().confirm(from, claim, known, othersWait(), turn);
             serve(turn);
-            return;
-        }
-        if (!turn.member().quarantined()
-                || closed()
-                || !admission.serves(claim.mode())
-                || claim.ttl() > turn.member().maxTtl()
-                || Tokens.epoch(claim.hi()) >= turn.member().epoch()) {
-            turn.goal(LockGoal.REASSERTION_REFUSED);
-            raise(ownEpoch(claim.hi(), turn));
-            turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));
-            return;
-        }
-        HeldGrant grant = new HeldGrant(
-                from,
-                claim.request(),
-                claim.token(),
-                claim.hi(),
-                claim.mode(),
-                claim.permits(),
-                claim.ttl(),
-                claim.owner(),
-                turn.now(),
-                0);
-        // How many permits there are is not said again: they were few enough when they were granted.
-        if (admission.admits(grants.claims(), grant, Integer.MAX_VALUE)) {
-            grants.add(grant);
-            turn.member().grant(from, key, grant.token, grant.ttl);
-            reasserted(from, claim, grant, turn);
-        } else {
+        } else if (!reassertions().take(from, claim, othersWait(), turn)) {
             conflict(from, claim, turn);
         }
     }
@@ -970,76 +755,31 @@ public class LockManager implements Machine {
     /** Its client has not heard that its mode was changed: it claims the reader's grant that it had, or asked for. */
     private HeldGrant former(HeldGrant known, LockMessage.Reassert claim) {
         HeldGrant former = known.former(claim.token(), claim.hi());
-        grants.drop(known);
-        settle(known, Long.MAX_VALUE);
-        raise(known.hi);
-        grants.add(former);
+        exchange(known, former);
+        grants.raise(known.hi);
         return former;
     }
 
-    private void reasserted(Peer from, LockMessage.Reassert claim, HeldGrant grant, Turn turn) {
-        turn.goal(LockGoal.REASSERTED);
-        // What is left of its range is of a former life: it is below a floor that this one may have been given.
-        boolean wanted =
-                othersWait() || Tokens.epoch(claim.hi()) < turn.member().epoch();
-        grants.setWanted(grant, wanted);
-        if (wanted) {
-            grants.settle(grant);
-        }
-        turn.send(from, new LockMessage.Reasserted(key, claim.token(), grant.wanted));
-    }
-
-    /**
-     * Clients believe in what cannot have been granted together: clocks are broken. None of them is trusted, and the
-     * name stays closed until no belief can be left.
-     */
+    /** Clients believe in what cannot have been granted together: all of it ends. */
     private void conflict(Peer from, LockMessage.Reassert claim, Turn turn) {
-        turn.goal(LockGoal.REASSERTIONS_IN_CONFLICT);
-        closedUntil = turn.now() + turn.member().quarantine();
-        armClosed(turn);
-        StringBuilder who = new StringBuilder(claim.owner().client());
+        reassertions().close(from, claim, turn);
         for (HeldGrant grant : List.copyOf(grants)) {
-            who.append(" and ").append(grant.owner.client());
             turn.send(grant.peer, LockMessage.Revoke.of(key, grant.token, LeaseLoss.Cause.DENIED));
             turn.member().ungrant(grant.peer, key, grant.token, grant.ttl);
             end(grant, grant.hi, true, turn);
         }
-        raise(ownEpoch(claim.hi(), turn));
-        turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));
-        turn.tell(new LockNotice.Alarm(
-                key,
-                "held twice after a restart, by " + who
-                        + "; closed until no lease can be left. Check the clocks of these machines"));
-    }
-
-    /** A token of a foreign epoch must not lift ours beyond our own. */
-    private static long ownEpoch(long token, Turn turn) {
-        return Tokens.epoch(token) <= turn.member().epoch() ? token : 0;
     }
 
     /** Ends what is over: the time in which the name is closed, and imported grants. */
     private void reopen(Turn turn) {
-        if (closed() && turn.now() - closedUntil >= 0) {
-            closedUntil = Turn.NEVER;
+        for (HeldGrant grant : reassertions().over(turn.now())) {
+            finish(grant, grant.hi, turn);
         }
-        for (HeldGrant grant : List.copyOf(grants)) {
-            if (grant.imported() && turn.now() - grant.until >= 0) {
-                finish(grant, grant.hi, turn);
-            }
-        }
-        armClosed(turn);
+        reassertions().arm(turn);
         serve(turn);
     }
 
-    private void armClosed(Turn turn) {
-        long first = closedUntil;
-        for (HeldGrant grant : grants) {
-            first = grant.imported() ? Turn.earlier(first, grant.until) : first;
-        }
-        turn.timer(CLOSED, first);
-    }
-
-    // Breaks by an administrator: by token, and done when the holder knows, or its lease is over
+    // Breaks by an administrator
 
     private void breakGrant(Peer from, LockMessage.Break request, Turn turn) {
         HeldGrant grant = grants.covering(request.token());
@@ -1054,9 +794,8 @@ public class LockManager implements Machine {
             endKept(grant, turn);
             armKept(turn);
         } else {
-            grant.add(new HeldGrant.Breaker(from, request.request(), request.token()));
-            LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
-            turn.send(grant.peer, new LockMessage.Revoke(key, request.token(), cause, request.reason()));
+            breaks = breaks == null ? new Breaks(key) : breaks;
+            breaks.begin(from, request, grant, turn);
         }
     }
 
@@ -1071,20 +810,16 @@ public class LockManager implements Machine {
             return;
         }
         turn.goal(LockGoal.BREAK_MOVED_PAST);
-        for (HeldGrant grant : grants) {
-            if (grant.peer.equals(from)) {
-                grant.dropBreakers(breaker -> {
-                    boolean its = breaker.asked() == revoked.token();
-                    if (its) {
-                        turn.send(breaker.peer(), new LockMessage.Answer(key, breaker.request(), false));
-                    }
-                    return its;
-                });
-            }
+        if (breaks != null) {
+            breaks.movedPast(from, revoked.token(), grants, turn);
         }
         if (queue != null && queue.conversion() != null) {
             serve(turn);
         }
+    }
+
+    private boolean isBeingBroken(HeldGrant grant) {
+        return breaks != null && breaks.has(grant);
     }
 
     // After each event
@@ -1106,11 +841,8 @@ public class LockManager implements Machine {
     private void settle() {
         queue = queue == null || queue.isEmpty() ? null : queue;
         questions = questions == null || questions.isEmpty() ? null : questions;
-    }
-
-    /** Once: who wants to know where it stands by now asks for the name's status. */
-    private void tellPlace(WaitQueue.Wait wait, int place, Turn turn) {
-        turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), place, holders(turn)));
+        breaks = breaks == null || breaks.isEmpty() ? null : breaks;
+        reassertions = closed() ? reassertions : null;
     }
 
     @Override
@@ -1120,9 +852,7 @@ public class LockManager implements Machine {
 
     @Override
     public void dropped(Turn turn) {
-        if (Tokens.epoch(last) == turn.member().epoch()) {
-            turn.member().raiseFloor(Tokens.counter(last));
-        }
+        grants.rest(turn.member());
     }
 
     /** A manager of the same kind, for {@link #copy}. */
@@ -1133,24 +863,19 @@ public class LockManager implements Machine {
     @Override
     public LockManager copy() {
         LockManager copy = fresh(key, settings, admission);
-        for (HeldGrant grant : grants) {
-            copy.grants.add(grant.copy());
-        }
+        grants.copyInto(copy.grants);
         copy.queue = queue == null ? null : queue.copy();
         copy.questions = questions == null ? null : questions.copy();
-        copy.last = last;
+        copy.breaks = breaks == null ? null : breaks.copy();
+        copy.reassertions = reassertions == null ? null : reassertions.copy(copy.grants);
         copy.perResource = perResource;
-        copy.closedUntil = closedUntil;
         copy.contendedAt = contendedAt;
         return copy;
     }
 
     @Override
     public void encode(StateEncoder out) {
-        out.put(grants.size());
-        for (HeldGrant grant : grants) {
-            grant.encode(out);
-        }
+        grants.encode(out);
         out.put(queue != null);
         if (queue != null) {
             queue.encode(out);
@@ -1159,6 +884,14 @@ public class LockManager implements Machine {
         if (questions != null) {
             questions.encode(out);
         }
-        out.put(last).time(closedUntil).time(contendedAt).put(perResource);
+        out.put(breaks != null);
+        if (breaks != null) {
+            breaks.encode(out);
+        }
+        out.put(reassertions != null);
+        if (reassertions != null) {
+            reassertions.encode(out);
+        }
+        out.time(contendedAt).put(perResource);
     }
 }

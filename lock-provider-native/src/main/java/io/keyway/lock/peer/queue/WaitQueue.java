@@ -4,6 +4,8 @@ package io.keyway.lock.peer.queue;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,15 +39,7 @@ final class WaitQueue {
         private @Nullable Wait next;
 
         /** The member is to say when the session is heard again. */
-        boolean listening;
-        /**
-         * Of a request that does not wait: the recalls that it hangs on, by the tokens of their grants; null before
-         * any holder was asked.
-         */
-        private @Nullable Map<Long, Long> asked;
-
-        /** What these grants, and one whose mode is to change, take. */
-        private Admission.@Nullable Claims open;
+        private boolean listening;
 
         private Wait(Peer peer, LockMessage.Acquire request, long since, long until, long order) {
             this.peer = peer;
@@ -75,47 +69,18 @@ final class WaitQueue {
             return request.converts() != 0;
         }
 
-        /** The holders that stand in its way are asked now. */
-        void askAll() {
-            asked = new LinkedHashMap<>(4);
-            open = new Admission.Claims();
+        /** Whether its client was heard lately. */
+        boolean isHeard(Turn turn) {
+            return WaitQueue.isHeard(peer, request, turn);
         }
 
-        /** Whether those that stood in its way when it came were asked. */
-        boolean hasAsked() {
-            return asked != null;
-        }
-
-        /** That grant may turn out not to keep it out: its holder is asked by its recall of that number. */
-        void asks(HeldGrant grant, long recall) {
-            if (asked != null && open != null) {
-                asked.put(grant.token, recall);
-                open.count(grant, 1);
+        /** It is not granted though its turn has come, and keeps its place until its client is heard again. */
+        void passOver(Turn turn) {
+            turn.goal(LockGoal.WAITER_PASSED_OVER);
+            if (!listening) {
+                listening = true;
+                turn.member().listen(peer, request.key());
             }
-        }
-
-        /** Whether it hangs on that recall of that grant. */
-        boolean hangsOn(HeldGrant grant, long recall) {
-            return asked != null && Long.valueOf(recall).equals(asked.get(grant.token));
-        }
-
-        /** The holder of that grant was asked by that recall or an earlier one, and is known to use it. */
-        void settle(HeldGrant grant, long recall) {
-            Long number = asked == null ? null : asked.get(grant.token);
-            if (asked != null && open != null && number != null && number <= recall) {
-                asked.remove(grant.token);
-                open.count(grant, -1);
-            }
-        }
-
-        /** Whether an answer is still to come. */
-        boolean isAsking() {
-            return asked != null && !asked.isEmpty();
-        }
-
-        /** What grants take which may turn out not to keep it out. */
-        Admission.@Nullable Claims open() {
-            return open;
         }
 
         @Override
@@ -130,8 +95,6 @@ final class WaitQueue {
         private Wait copy() {
             Wait copy = new Wait(peer, request, since, until, order);
             copy.listening = listening;
-            copy.asked = asked == null ? null : new LinkedHashMap<>(asked);
-            copy.open = open == null ? null : open.copy();
             return copy;
         }
     }
@@ -141,8 +104,8 @@ final class WaitQueue {
     /** Those of each capacity; null as long as all say the same one. */
     private @Nullable TreeMap<Integer, TreeSet<Wait>> byCapacity;
 
+    private final NoWaits noWaits = new NoWaits(this);
     private long orders;
-    private int noWaits;
 
     int size() {
         return inOrder.size();
@@ -154,7 +117,7 @@ final class WaitQueue {
 
     /** How many requests are in the queue that wait for a holder. */
     int waiting() {
-        return inOrder.size() - noWaits;
+        return inOrder.size() - noWaits.size();
     }
 
     Collection<Wait> all() {
@@ -171,6 +134,53 @@ final class WaitQueue {
             return byCapacity.tailMap(capacity, false).values();
         }
         return inOrder.isEmpty() || inOrder.first().capacity() <= capacity ? List.of() : List.of(inOrder);
+    }
+
+    /** A grant to a client that was not heard lately would be dead on arrival. */
+    static boolean isHeard(Peer client, LockMessage.Acquire request, Turn turn) {
+        return turn.member().silence(client) < request.ttl() / 2;
+    }
+
+    /**
+     * The first whose client was heard lately; those before it are passed over. Null if there is none.
+     *
+     * @param refused no more than so many permits are seen by those who were refused by their own view
+     */
+    @Nullable
+    Wait firstHeard(int refused, Turn turn) {
+        Wait first = null;
+        for (Collection<Wait> equal : above(refused)) {
+            for (Wait wait : equal) {
+                if (wait.isHeard(turn)) {
+                    first = first == null || wait.compareTo(first) < 0 ? wait : first;
+                    break;
+                }
+                wait.passOver(turn);
+            }
+        }
+        return first;
+    }
+
+    /** That client is heard again. */
+    void heard(Peer peer, Turn turn) {
+        for (Wait wait = bySession.get(peer.session()); wait != null; wait = wait.next) {
+            if (wait.listening) {
+                wait.listening = false;
+                turn.goal(LockGoal.PASSED_OVER_HEARD_AGAIN);
+            }
+        }
+    }
+
+    /** Whether a client other than that one waits for a holder. */
+    boolean isWantedByOthersThan(Peer holder) {
+        if (waiting() > 0) {
+            for (Wait wait : inOrder) {
+                if (!wait.peer.equals(holder)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** The one that changes the mode of a grant; null if there is none. */
@@ -199,7 +209,7 @@ final class WaitQueue {
         inOrder.add(wait);
         wait.next = bySession.put(wait.peer.session(), wait);
         if (wait.request.noWait()) {
-            noWaits++;
+            noWaits.add(wait);
         }
     }
 
@@ -222,9 +232,7 @@ final class WaitQueue {
                 return equal.isEmpty() ? null : equal;
             });
         }
-        if (wait.request.noWait()) {
-            noWaits--;
-        }
+        noWaits.remove(wait);
         long session = wait.peer.session();
         Wait before = bySession.get(session);
         if (before == wait) {
@@ -252,18 +260,9 @@ final class WaitQueue {
         return all;
     }
 
-    /** The requests that do not wait, in order. */
-    List<Wait> noWaits() {
-        if (noWaits == 0) {
-            return List.of();
-        }
-        List<Wait> all = new ArrayList<>(noWaits);
-        for (Wait wait : inOrder) {
-            if (wait.request.noWait()) {
-                all.add(wait);
-            }
-        }
-        return all;
+    /** The requests that do not wait. */
+    NoWaits noWaits() {
+        return noWaits;
     }
 
     /** How many wait before that one. Costs their number, but nothing for the last. */
@@ -276,7 +275,9 @@ final class WaitQueue {
     WaitQueue copy() {
         WaitQueue copy = new WaitQueue();
         for (Wait wait : inOrder) {
-            copy.insert(wait.copy());
+            Wait other = wait.copy();
+            copy.insert(other);
+            copy.noWaits.put(other, wait, noWaits);
         }
         copy.orders = orders;
         return copy;
@@ -286,7 +287,7 @@ final class WaitQueue {
         out.put(inOrder.size());
         for (Wait wait : inOrder) {
             out.put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
-            out.put(wait.listening).value(wait.asked == null ? Map.of() : new TreeMap<>(wait.asked));
+            out.put(wait.listening).value(noWaits.asked(wait));
         }
     }
 }
