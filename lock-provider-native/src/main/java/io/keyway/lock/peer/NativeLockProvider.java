@@ -112,7 +112,9 @@ public final class NativeLockProvider implements LockProvider {
             case "local" -> LocalMode.open(request, algorithm, listener);
             default ->
                 HostedMembers.open(
-                        request, algorithm, closed -> ClusterMode.open(request, algorithm, listener, closed));
+                        request,
+                        algorithm,
+                        (member, closed) -> ClusterMode.open(request, algorithm, member, listener, closed));
         };
     }
 

@@ -220,7 +220,17 @@ public final class ClusterMember extends Member {
 
     /** Where it listens. */
     public InetSocketAddress address() {
-        return Objects.requireNonNull(acceptor).address();
+        return acceptor().address();
+    }
+
+    /** What takes its connections, and clients of this process without one. */
+    MemberAcceptor acceptor() {
+        return Objects.requireNonNull(acceptor);
+    }
+
+    /** Whether it is the member of that id, and takes connections. */
+    boolean isServing(NodeId id) {
+        return id.equals(config.node()) && acceptor().isOpen();
     }
 
     /** Who has not confirmed the member list, and why; empty if nobody is missing. */

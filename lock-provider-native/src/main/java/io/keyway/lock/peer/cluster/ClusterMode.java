@@ -30,11 +30,16 @@ public final class ClusterMode {
     /**
      * A client; nothing but files of secrets and certificates is touched before its first request.
      *
+     * @param hosted the member in this process that the URL names, which is asked without a socket
      * @param listener told what its cells tell, and which of them
      * @param whenClosed run once, when it has closed
      */
     public static ClientRuntime open(
-            OpenRequest request, Algorithm algorithm, BiConsumer<Notice, ClientCell> listener, Runnable whenClosed) {
+            OpenRequest request,
+            Algorithm algorithm,
+            Optional<ClusterMember> hosted,
+            BiConsumer<Notice, ClientCell> listener,
+            Runnable whenClosed) {
         LockUrl url = request.url();
         Security security = Security.of(request);
         List<NodeId> addresses = asked(request, algorithm);
@@ -49,7 +54,7 @@ public final class ClusterMode {
                 security,
                 request.get(CommonOptions.CONNECT_TIMEOUT),
                 request.get(CommonOptions.CLOSE_TIMEOUT));
-        return new ClusterRuntime(request.clientName(), config, request.time(), listener, whenClosed);
+        return new ClusterRuntime(request.clientName(), config, hosted, request.time(), listener, whenClosed);
     }
 
     /** A client of a member in its own process asks that one, where each will do. */

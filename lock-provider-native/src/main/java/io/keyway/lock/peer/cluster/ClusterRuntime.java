@@ -58,6 +58,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     private final String client;
     private final ClusterConfig config;
+    private final Optional<ClusterMember> hosted;
     private final AtomicLong logicalClock;
     private final SuspendAwareClock clock;
     private final BiConsumer<Notice, ClientCell> listener;
@@ -81,17 +82,20 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     /**
      * A client that has opened nothing yet.
      *
+     * @param hosted a member in this process, which is asked without a socket
      * @param listener told what the cells tell, and which of them
      * @param whenClosed run once, when the client has closed
      */
     ClusterRuntime(
             String client,
             ClusterConfig config,
+            Optional<ClusterMember> hosted,
             TimeSource timers,
             BiConsumer<Notice, ClientCell> listener,
             Runnable whenClosed) {
         this.client = client;
         this.config = config;
+        this.hosted = hosted;
         this.logicalClock = LOGICAL_CLOCKS.computeIfAbsent(
                 config.cells().algorithm().name() + " " + config.cluster(), fresh -> new AtomicLong());
         this.clock = new SuspendAwareClock(timers);
@@ -265,6 +269,10 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         CellLoop cell = connection.loop();
         NodeId address = NodeId.parse(config.elsewhere().reach(to.toString()));
         ClientDialer dialer = connection.dialer();
+        if (hosted.isPresent() && hosted.get().isServing(address)) {
+            dialer.connect(link, hosted.get().acceptor());
+            return;
+        }
         names.find(
                 address.host(),
                 address.port(),

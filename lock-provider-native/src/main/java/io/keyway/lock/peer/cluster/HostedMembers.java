@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,12 +65,14 @@ public final class HostedMembers {
      * member's disk.
      *
      * @param algorithm of the cluster
-     * @param client opens it; is given what to run once when it has closed
+     * @param client opens it; is given that member, and what to run once when it has closed
      * @throws InvalidLockUrlException if the member cannot be as the URL says, with what to do
      * @throws LockUnavailableException if its directory or port cannot be used
      */
     public static ClientRuntime open(
-            OpenRequest request, Algorithm algorithm, Function<Runnable, ClientRuntime> client) {
+            OpenRequest request,
+            Algorithm algorithm,
+            BiFunction<Optional<ClusterMember>, Runnable, ClientRuntime> client) {
         Optional<String> member = request.find(NativeOptions.MEMBER);
         if (member.isEmpty()) {
             if (request.find(NativeOptions.DATA).isPresent()) {
@@ -84,7 +86,7 @@ public final class HostedMembers {
                         + " Leave tokenFloor out here, and start each member with keyway member --token-floor, "
                         + "or with tokenFloor in a URL that has member=HOST:PORT");
             }
-            return client.apply(() -> {});
+            return client.apply(Optional.empty(), () -> {});
         }
         LockUrl url = request.url();
         Entry entry;
@@ -98,7 +100,7 @@ public final class HostedMembers {
                     "Cannot host member " + member.get() + ": " + e.getMessage(), null, null, e);
         }
         try {
-            return client.apply(() -> OF_THIS_JVM.leave(entry));
+            return client.apply(Optional.ofNullable(entry.member), () -> OF_THIS_JVM.leave(entry));
         } catch (RuntimeException e) {
             OF_THIS_JVM.leave(entry);
             throw e;

@@ -14,4 +14,9 @@ import java.util.concurrent.Executor;
 public interface CellExecutor extends Executor {
     /** Has the task run after that many nanoseconds. Of the tasks only. */
     TimeSource.Scheduled after(long nanos, Runnable task);
+
+    /** As {@link #execute}, by a thread that never runs the task itself: it has others to serve. */
+    default void leave(Runnable task) {
+        execute(task);
+    }
 }

@@ -161,8 +161,17 @@ public final class CellLoop implements Driver, CellHost {
         arm();
     }
 
+    /** Has the task run by its executor, not by this thread if that runs tasks of another one. From any thread. */
+    void leave(Runnable task) {
+        executor.leave(task);
+    }
+
     /** In a task of its executor. */
     void opened(long number, Link link) {
+        if (closed) {
+            link.hangUp();
+            return;
+        }
         links.put(number, link);
         arrived.add(new Input.Opened(number));
         wake();

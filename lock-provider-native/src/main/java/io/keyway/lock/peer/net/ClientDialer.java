@@ -55,4 +55,9 @@ public final class ClientDialer {
             return;
         }
     }
+
+    /** Opens that link to a member in this process, without a socket: the cell gets Opened. In a task of the loop. */
+    public void connect(long link, MemberAcceptor member) {
+        loop.execute(() -> InProcessLink.open(cell, link, member));
+    }
 }

@@ -128,6 +128,22 @@ public final class ClientLoop implements CellExecutor, TimeSource, AutoCloseable
         }
     }
 
+    @Override
+    public void leave(Runnable task) {
+        if (closed) {
+            throw new RejectedExecutionException(name + " has ended");
+        }
+        tasks.add(task);
+        if (tasks.runsOn(Thread.currentThread()) || role.looksForTasks()) {
+            return;
+        }
+        if (role.free()) {
+            LockSupport.unpark(own);
+        } else {
+            reader().wakeUp(); // whoever leaves the role meanwhile looks for tasks
+        }
+    }
+
     /** Runs what is queued, unless another thread does; the rest of much is for the thread of this object. */
     void drain(Thread me) {
         if (!tasks.drain(me, me == own)) {

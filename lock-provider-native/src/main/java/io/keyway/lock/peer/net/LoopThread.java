@@ -4,11 +4,13 @@ package io.keyway.lock.peer.net;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SelectStrategy;
+import io.netty.channel.SelectStrategyFactory;
 import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.IntSupplier;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -31,8 +33,8 @@ public final class LoopThread implements AutoCloseable {
         this.threads = task -> started(named.newThread(task));
     }
 
-    /** Looks at the sockets for a moment before it waits for them, while that pays. */
-    private static final class Looking implements SelectStrategy {
+    /** Looks at the sockets, and for tasks, for a moment before it waits for them, while that pays. */
+    private final class Looking implements SelectStrategy {
         private final ShortLook look = new ShortLook();
 
         @Override
@@ -45,26 +47,32 @@ public final class LoopThread implements AutoCloseable {
             }
             long begun = System.nanoTime();
             int ready;
+            boolean given;
             do {
                 ready = now.get();
-            } while (ready == 0 && System.nanoTime() - begun < ShortLook.NANOS);
-            look.ended(ready > 0);
-            return ready > 0 ? ready : SELECT;
+                given = hasTasks();
+            } while (ready == 0 && !given && System.nanoTime() - begun < ShortLook.NANOS);
+            look.ended(ready > 0 || given);
+            return ready > 0 || given ? ready : SELECT;
         }
+    }
+
+    private boolean hasTasks() {
+        return loop instanceof SingleThreadEventExecutor made && made.pendingTasks() > 0;
     }
 
     /** A loop without a group: a group that ends leaves a thread of Netty's own behind for a second. */
     private static final class Bare {
-        static EventLoop loop(ThreadFactory threads) {
+        static EventLoop loop(ThreadFactory threads, SelectStrategyFactory looking) {
             return new SingleThreadIoEventLoop(
-                    null, threads, NioIoHandler.newFactory(SelectorProvider.provider(), Looking::new));
+                    null, threads, NioIoHandler.newFactory(SelectorProvider.provider(), looking));
         }
     }
 
     @SuppressWarnings("deprecation") // Netty 4.1, which many applications have, offers nothing else
-    private static EventLoop loopOfAGroup(ThreadFactory threads) {
+    private static EventLoop loopOfAGroup(ThreadFactory threads, SelectStrategyFactory looking) {
         // its own type answers next() differently in 4.2
-        EventLoopGroup group = new NioEventLoopGroup(1, threads, SelectorProvider.provider(), Looking::new);
+        EventLoopGroup group = new NioEventLoopGroup(1, threads, SelectorProvider.provider(), looking);
         return group.next();
     }
 
@@ -90,7 +98,7 @@ public final class LoopThread implements AutoCloseable {
     private synchronized EventLoop open() {
         EventLoop made = loop;
         if (made == null) {
-            made = SINCE_4_2 ? Bare.loop(threads) : loopOfAGroup(threads);
+            made = SINCE_4_2 ? Bare.loop(threads, Looking::new) : loopOfAGroup(threads, Looking::new);
             loop = made;
         }
         return made;

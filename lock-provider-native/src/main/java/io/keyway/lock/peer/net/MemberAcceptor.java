@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,7 +53,7 @@ public final class MemberAcceptor implements AutoCloseable {
     private final HalfOpenLinks halfOpen;
     private final FrameCodec codec = new FrameCodec();
     private final Channel server;
-    private long links;
+    private final AtomicLong links = new AtomicLong();
 
     /**
      * Listens.
@@ -143,10 +144,10 @@ public final class MemberAcceptor implements AutoCloseable {
 
     /** The connection has said hello: from now on it belongs to the cell that is meant. */
     void handOver(Channel channel, HelloReader from, HalfOpenLinks.Half half, Hello hello) {
-        Shard shard = shards.get(hello.shard() < shards.size() ? hello.shard() : 0);
+        Shard shard = shard(hello);
         FrameLink link = FrameLink.handedOver(
                 shard.cell(),
-                ++links,
+                nextLink(),
                 channel,
                 shard.codec(),
                 complaints,
@@ -165,6 +166,25 @@ public final class MemberAcceptor implements AutoCloseable {
                     link.begin(hello);
                     channel.config().setAutoRead(true);
                 }));
+    }
+
+    private Shard shard(Hello hello) {
+        return shards.get(hello.shard() < shards.size() ? hello.shard() : 0);
+    }
+
+    /** The cell that is meant by a client in this process. From any thread. */
+    CellLoop cell(Hello hello) {
+        return shard(hello).cell();
+    }
+
+    /** The number of the next link. From any thread. */
+    long nextLink() {
+        return links.incrementAndGet();
+    }
+
+    /** Whether it takes connections. From any thread. */
+    public boolean isOpen() {
+        return server.isOpen();
     }
 
     private void onLoop(Runnable task) {

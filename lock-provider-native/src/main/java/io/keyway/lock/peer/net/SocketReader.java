@@ -118,7 +118,11 @@ final class SocketReader {
                 look.ended(true);
                 return true;
             }
-            if (reader.done() || tasks.left() || loop.ended()) {
+            if (tasks.left()) {
+                look.ended(true);
+                return true;
+            }
+            if (reader.done() || loop.ended()) {
                 return true;
             }
         } while (loop.now() - begun < ShortLook.NANOS);

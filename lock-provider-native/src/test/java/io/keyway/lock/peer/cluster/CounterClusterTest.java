@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -55,7 +56,8 @@ class CounterClusterTest {
         LockUrl url = LockUrl.parse("lock:native://" + String.join(",", members.ids("abc")) + "/keyway?maxTtl=10s");
         OpenRequest request = new OpenRequest(
                 url, ClientOptions.defaults(), CounterClusterTest.class.getClassLoader(), new SystemTime("counting"));
-        client = ClusterMode.open(request, algorithm, (notice, from) -> heard(notice), () -> {});
+        client = ClusterMode.open(
+                request, algorithm, Optional.empty(), (notice, from) -> heard(notice), () -> {});
     }
 
     @AfterEach
