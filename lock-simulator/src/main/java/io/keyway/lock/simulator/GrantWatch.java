@@ -313,8 +313,11 @@ final class GrantWatch {
         }
         if (cause instanceof MemberView.SessionEnded) {
             Input input = member.main().lastInput();
+            // A link below zero is one that the member dialled itself, to another member.
             boolean told = input instanceof Input.Died
-                    || (input instanceof Input.Arrived arrived && world.net().client(arrived.link()) == grant.client());
+                    || (input instanceof Input.Arrived arrived
+                            && arrived.link() >= 0
+                            && world.net().client(arrived.link()) == grant.client());
             return told ? Grant.End.SESSION_ENDED : Grant.End.SESSION_SILENT;
         }
         return Grant.End.OTHER;

@@ -56,8 +56,7 @@ class CounterClusterTest {
         LockUrl url = LockUrl.parse("lock:native://" + String.join(",", members.ids("abc")) + "/keyway?maxTtl=10s");
         OpenRequest request = new OpenRequest(
                 url, ClientOptions.defaults(), CounterClusterTest.class.getClassLoader(), new SystemTime("counting"));
-        client = ClusterMode.open(
-                request, algorithm, Optional.empty(), (notice, from) -> heard(notice), () -> {});
+        client = ClusterMode.open(request, algorithm, Optional.empty(), (notice, from) -> heard(notice), () -> {});
     }
 
     @AfterEach

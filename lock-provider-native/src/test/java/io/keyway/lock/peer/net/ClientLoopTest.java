@@ -130,6 +130,28 @@ class ClientLoopTest {
     }
 
     @Test
+    void aTaskThatIsLeftRunsOnTheThreadOfTheLoopWhileNobodyWaits() {
+        for (int i = 0; i < 200; i++) {
+            CompletableFuture<String> by = new CompletableFuture<>();
+            loop.leave(() -> by.complete(Thread.currentThread().getName()));
+            assertThat(by).succeedsWithin(LONG).isEqualTo("keyway-loop-io");
+        }
+    }
+
+    @Test
+    void aTaskThatIsLeftReachesTheThreadThatWaitsForIt() throws InterruptedException {
+        for (int i = 0; i < 2000; i++) {
+            CompletableFuture<String> outcome = new CompletableFuture<>();
+            CompletableFuture<String> end = waits(outcome, LONG);
+            Thread leaver = new Thread(() ->
+                    loop.leave(() -> outcome.complete(Thread.currentThread().getName())));
+            leaver.start();
+            leaver.join();
+            assertThat(end).succeedsWithin(LONG).isIn("user", "keyway-loop-io");
+        }
+    }
+
+    @Test
     void aTaskOfABusyLoopRunsOnTheThreadThatIsThere() throws InterruptedException {
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
