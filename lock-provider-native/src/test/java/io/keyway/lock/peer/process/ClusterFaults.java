@@ -45,8 +45,8 @@ final class ClusterFaults implements Nemesis.Servers {
     private final boolean changesLists;
     private final Duration meetWithin;
     private final int clients;
-    /** Nothing is done but to kill each member in its turn, and to start it again. */
-    private boolean killsInTurn;
+    /** How many of the next faults kill one member after another, and start it again. */
+    private int killsInTurn;
 
     private int nextToKill;
     private final Map<Integer, Long> cutSince = new HashMap<>();
@@ -76,9 +76,9 @@ final class ClusterFaults implements Nemesis.Servers {
         this.list = List.copyOf(cluster.seats().subList(0, MEMBERS));
     }
 
-    /** The same, which does nothing but to kill each member in its turn and to start it again. */
-    ClusterFaults killingInTurn() {
-        killsInTurn = true;
+    /** The same, whose first so many faults kill each member in its turn and start it again. */
+    ClusterFaults killingInTurn(int times) {
+        killsInTurn = times;
         return this;
     }
 
@@ -108,7 +108,8 @@ final class ClusterFaults implements Nemesis.Servers {
 
     @Override
     public String fault(SplittableRandom random, List<ChildJvm> workers) throws IOException, InterruptedException {
-        if (killsInTurn) {
+        if (killsInTurn > 0) {
+            killsInTurn--;
             Seat seat = list.get(nextToKill++ % list.size());
             seat.kill();
             begin(seat);

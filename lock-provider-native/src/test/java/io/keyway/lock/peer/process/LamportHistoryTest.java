@@ -61,7 +61,7 @@ class LamportHistoryTest {
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,
-                        inTurn ? faults.killingInTurn() : faults,
+                        inTurn ? faults.killingInTurn(Integer.MAX_VALUE) : faults,
                         clients,
                         NAMES,
                         ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
