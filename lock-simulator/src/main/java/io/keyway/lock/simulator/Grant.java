@@ -95,6 +95,11 @@ record Grant(
         return from > token;
     }
 
+    /** Whether a session of that node has it. */
+    boolean is(int ofMember, long ofSession) {
+        return member == ofMember && session == ofSession;
+    }
+
     boolean covers(long asked) {
         return asked >= token && asked <= hi;
     }

@@ -44,8 +44,6 @@ final class GrantWatch {
     private final List<Grant> fresh = new ArrayList<>();
     /** Requests, by their numbers, which no two clients share. */
     private final Map<Long, LockMessage.Acquire> asked = new HashMap<>();
-    /** Grants whose mode was changed, by the token that they have since. */
-    private final Map<Long, Grant> converted = new HashMap<>();
 
     private final Map<Key, Integer> recalled = new HashMap<>();
     private long asks;
@@ -197,6 +195,21 @@ final class GrantWatch {
         }
     }
 
+    private void givenBack(Key key, Peer from, Message message) {
+        if (mute) {
+            return;
+        }
+        if (message instanceof LockMessage.Release release) {
+            for (LeaseOracle oracle : oracles) {
+                oracle.released(key.id(), member.index(), from.session(), release.token());
+            }
+        } else if (message instanceof LockMessage.Withdraw withdraw) {
+            for (LeaseOracle oracle : oracles) {
+                oracle.withdrawn(key.id(), member.index(), from.session(), withdraw.request());
+            }
+        }
+    }
+
     /** Counts the readers who gave their locks back one after another, for somebody who was granted nothing yet. */
     private void recalled(Key key, Grant grant, Object cause) {
         if (grant.mode() != LockMode.SHARED) {
@@ -221,10 +234,9 @@ final class GrantWatch {
 
     /** What was changed into that token, if it is one that stood until now; its word is its request's. */
     private long from(Key key, Peer session, LockMessage.@Nullable Acquire request, long token) {
-        for (Map.Entry<Long, Grant> each : converted.entrySet()) {
-            Grant old = each.getValue();
-            if (old.token() == token && old.name().equals(key.id()) && stood(key, each.getKey()) != null) {
-                return each.getKey(); // it changes back
+        for (Grant stood : standing.getOrDefault(key, List.of())) {
+            if (stood.from() == token) {
+                return stood.token(); // it changes back
             }
         }
         if (request == null || request.converts() == 0 || token <= request.converts()) {
@@ -237,7 +249,6 @@ final class GrantWatch {
         if (old.session() != session.session()) {
             throw new Violation("R13", request + " is granted, and " + old + " is another session's");
         }
-        converted.put(token, old);
         return old.token();
     }
 
@@ -341,6 +352,7 @@ final class GrantWatch {
             reasserted = message instanceof LockMessage.Reassert;
             manager.received(from, message, turn);
             after(key, manager, message);
+            givenBack(key, from, message);
             if (reasserted && !fresh.isEmpty() && !turn.member().quarantined()) {
                 world.goals().reached(ModeGoal.TAKEN_OVER);
             }

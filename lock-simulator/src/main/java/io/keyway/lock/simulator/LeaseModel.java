@@ -97,6 +97,7 @@ final class LeaseModel implements Model {
         oracles.add(new AuthorityExclusion(timed ? holdings : null));
         oracles.add(new TokenOrder());
         oracles.add(new OneEnd());
+        oracles.add(new GivenBack());
         if (options.profile() == Profile.PERMITS) {
             oracles.add(new PermitBounds(timed ? holdings : null));
         }
@@ -106,6 +107,9 @@ final class LeaseModel implements Model {
         if (timed) {
             oracles.add(new BeliefExclusion());
             oracles.add(new HeldAtLeast(world::now));
+            if (options.profile() != Profile.LAMPORT && world.lists().findAny().isEmpty()) {
+                oracles.add(new HeldOverRestarts());
+            }
             oracles.add(new ReactionWindow(0.01, network ? UNSEEN_SLEEP : 0));
             oracles.add(new LostDeadline(new Echoes(world, authorities)));
         }

@@ -19,6 +19,12 @@ interface LeaseOracle {
 
     default void ended(Grant grant, Grant.End how) {}
 
+    /** The authority has heard that this session of it gives that token back. */
+    default void released(String name, int member, long session, long token) {}
+
+    /** The authority has heard that this session of it withdraws that request. */
+    default void withdrawn(String name, int member, long session, long request) {}
+
     /** Somebody wants the grant ended that uses that token. */
     default void breaking(String name, long token) {}
 

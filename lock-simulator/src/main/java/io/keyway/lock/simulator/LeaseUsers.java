@@ -562,7 +562,8 @@ final class LeaseUsers {
         changes.ended(user);
         boolean lost = ended.cause() == LeaseLoss.Cause.EXPIRED;
         world.goals().reached(lost ? UserGoal.LOST : UserGoal.REVOKED);
-        finished(hold, lost ? Use.Finish.LOST : Use.Finish.REVOKED);
+        boolean denied = ended.cause() == LeaseLoss.Cause.DENIED;
+        finished(hold, lost ? Use.Finish.LOST : denied ? Use.Finish.DENIED : Use.Finish.BROKEN);
         user.hold = null;
         if (user.releasing != 0) {
             return;

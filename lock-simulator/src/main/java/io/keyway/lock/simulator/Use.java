@@ -12,8 +12,10 @@ abstract class Use {
         UNKNOWN,
         /** The library told that the lock is lost because its time was over. */
         LOST,
-        /** The library told that somebody broke it, or that a restarted member refused it. */
-        REVOKED,
+        /** The library told that somebody broke it. */
+        BROKEN,
+        /** The library told that its member does not know it, or not any more. */
+        DENIED,
         /** Its user has it in another mode now, with another token. */
         CONVERTED,
         /** The process ended. */

@@ -5,10 +5,11 @@ import static io.keyway.lock.simulator.LeaseOraclesTest.passes;
 import static io.keyway.lock.simulator.LeaseOraclesTest.violates;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Who is served in the end, and what is left over: hand-made ends, good and bad. */
+/** Who is served in the end, what is left over, and what ends too early or too late: hand-made ends, good and bad. */
 class CleanUpOraclesTest {
     @Nested
     class LivenessR15 {
@@ -23,6 +24,64 @@ class CleanUpOraclesTest {
         @Test
         void whoWaitsForEverIsFound() {
             violates("R15", () -> oracle.check(101, "client1"));
+        }
+    }
+
+    @Nested
+    class GivenBackR17R18 {
+        private final GivenBack oracle = new GivenBack();
+        private final Grant grant = new Grant("n", 0, 1, 7, 1, 1, 5, 11, 19, LeaseOraclesTest.TTL, 0);
+
+        @BeforeEach
+        void itIsGranted() {
+            oracle.granted(grant);
+        }
+
+        @Test
+        void whatEndsAtTheWordOfItsClientPasses() {
+            passes(() -> {
+                oracle.ended(grant, Grant.End.GIVEN_BACK);
+                oracle.released("n", 0, 7, 12);
+                oracle.withdrawn("n", 0, 7, 5);
+            });
+        }
+
+        @Test
+        void whatIsSaidOfOtherGrantsPasses() {
+            passes(() -> {
+                oracle.released("n", 0, 7, 20);
+                oracle.released("n", 0, 8, 11);
+                oracle.released("n", 1, 7, 11);
+                oracle.withdrawn("n", 0, 7, 6);
+                oracle.withdrawn("n", 0, 8, 5);
+            });
+        }
+
+        @Test
+        void aGrantThatOutlastsItsReleaseIsFound() {
+            violates("R17", () -> oracle.released("n", 0, 7, 12));
+        }
+
+        @Test
+        void aGrantThatOutlastsItsWithdrawalIsFound() {
+            violates("R18", () -> oracle.withdrawn("n", 0, 7, 5));
+        }
+    }
+
+    @Nested
+    class HeldOverRestartsR7 {
+        private final HeldOverRestarts oracle = new HeldOverRestarts();
+        private final Hand use = new Hand(1, 1);
+
+        @Test
+        void whatIsBrokenOrDeniedAfterItsTimePasses() {
+            passes(() -> oracle.finished(use, Use.Finish.BROKEN));
+            passes(() -> oracle.finished(use.at(use.deadline()), Use.Finish.DENIED));
+        }
+
+        @Test
+        void whatIsDeniedBeforeIsFound() {
+            violates("R7", () -> oracle.finished(use.at(use.deadline() - 1), Use.Finish.DENIED));
         }
     }
 

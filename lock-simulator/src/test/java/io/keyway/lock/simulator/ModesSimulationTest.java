@@ -37,13 +37,19 @@ class ModesSimulationTest {
     @Test
     @Tag("soak")
     void readersAndWritersForFiftyMillionEvents() throws InterruptedException {
-        run(Profile.SHARED, 1L << 40, SOAK);
+        soak(Profile.SHARED);
     }
 
     @Test
     @Tag("soak")
     void permitsForFiftyMillionEvents() throws InterruptedException {
-        run(Profile.PERMITS, 1L << 40, SOAK);
+        soak(Profile.PERMITS);
+    }
+
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    private static void soak(Profile profile) throws InterruptedException {
+        long first = Long.getLong("keyway.seed", 1L << 40);
+        System.out.println(profile + " from seed " + first + ": " + run(profile, first, SOAK));
     }
 
     private static void reached(Campaign.Total total, List<? extends CoverageGoal> own) {

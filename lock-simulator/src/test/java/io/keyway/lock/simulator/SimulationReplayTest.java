@@ -144,4 +144,21 @@ class SimulationReplayTest {
                 listed mishaps 0
                 """);
     }
+
+    /** R5: two names had tokens of one number, and the watch took what was taken back of one for the other's. */
+    @Test
+    void upgradesOfTwoNamesThatHaveTheSameTokensAreToldApart() {
+        assertClean("""
+                options seed=5001871 profile=SHARED budget=STEADY members=3 spares=0 clients=2 users=3 names=5 \
+                ordered=true latency=80000000 jitter=50000000 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                lateness=0 diskLatency=10132592 faultPhase=32000000000 faults=11 acts=158 maxTtl=4000000000 drift=0 \
+                outOfSpec=false purityPerMille=0
+                act upgrade at 10288928950ns client 2 user 2 name 3 wait 0ns hold 13896581ns
+                act upgrade at 7727731918ns client 1 user 2 name 0 wait 0ns hold 10us
+                act upgrade at 10817246981ns client 1 user 0 name 0 wait 238565558ns hold 204521ns
+                act read at 3826074701ns client 2 user 2 name 3 wait 0ns hold 516360ns
+                listed mishaps 1
+                mishap at 10537075768ns client 2 direction 1 lost false doubled false late 200ms
+                """);
+    }
 }

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * How fast the lease campaign runs on one core, by the time of that thread alone and once the machine code is there.
+ * How fast a campaign runs on one core, by the time of that thread alone and once the machine code is there: that of
+ * {@code -Dkeyway.profile}, or of one member's leases.
  */
 class SimulatorSpeedTest {
     private static final long WARM_UP = Long.getLong("keyway.events", 16_000_000);
@@ -19,7 +20,7 @@ class SimulatorSpeedTest {
     @Test
     @Tag("soak")
     void aMillionEventsASecondOnOneCore() {
-        Campaign campaign = Campaigns.of(Profile.LEASE);
+        Campaign campaign = Campaigns.of(Profile.valueOf(System.getProperty("keyway.profile", "LEASE")));
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         long seed = 0;
         for (long events = 0; events < WARM_UP; seed++) {
