@@ -9,6 +9,10 @@ final class ExitCode {
     static final int NOTHING_BROKEN = 1;
 
     static final int USAGE = 64;
+
+    /** `load`: what the clients did breaks a rule. */
+    static final int RULE_BROKEN = 122;
+
     static final int LOST = 123;
     static final int NOT_ACQUIRED = 124;
     static final int UNAVAILABLE = 125;

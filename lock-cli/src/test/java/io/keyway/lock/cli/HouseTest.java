@@ -117,7 +117,11 @@ class HouseTest {
                                 "io.keyway.lock.peer.cluster",
                                 "io.keyway.lock.peer.local",
                                 "io.keyway.lock.peer.security",
-                                "io.keyway.lock.tck.command"))))
+                                "io.keyway.lock.tck.command",
+                                "io.keyway.lock.tck.history",
+                                "io.keyway.lock.tck.journal",
+                                "io.keyway.lock.tck.process",
+                                "io.keyway.lock.tck.proxy"))))
                 .check(HOUSE);
     }
 

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** Leases in a directory, {@code lock:table:///directory}: the plainest provider that real processes can share. */
-public final class FilesProvider implements LockProvider {
+public class FilesProvider implements LockProvider {
     private static final Option<String> WITHOUT =
             Option.text("without").withDefault("").withDescription("features that it pretends not to have, by commas");
 

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The journal of one process, line by line, and what its users did by it. For one thread. */
 public class JournalLines {
@@ -65,9 +66,10 @@ public class JournalLines {
     /**
      * Takes the next line.
      *
+     * @return the request of which it speaks; null if that was forgotten
      * @throws IllegalStateException if it is none of a journal, or speaks of a request of which there was none before
      */
-    public final void read(String line) {
+    public final @Nullable RecordedHold read(String line) {
         String[] words = line.split(" ", 8);
         long id = Long.parseLong(words[1]);
         if (words[0].equals("asked")) {
@@ -80,12 +82,12 @@ public class JournalLines {
                     Long.parseLong(words[4]));
             byId.put(id, hold);
             holds.add(hold);
-            return;
+            return hold;
         }
         RecordedHold hold = byId.get(id);
         if (hold == null) {
             if (id <= forgotten) {
-                return;
+                return null;
             }
             throw new IllegalStateException(worker + ": no request " + id + " before: " + line);
         }
@@ -115,5 +117,6 @@ public class JournalLines {
             }
             default -> throw new IllegalStateException(worker + ": not a line of a journal: " + line);
         }
+        return hold;
     }
 }
