@@ -165,15 +165,16 @@ class WaitingThreadTest extends ReferenceClients {
         assertThat(client.lock("y").acquire().release()).isEqualTo(ReleaseOutcome.RELEASED);
 
         assertThat(time.armed).hasValue(0);
-        assertThat(client.lock("y")
-                        .tryAcquireAsync(Duration.ofSeconds(30))
-                        .get(20, TimeUnit.SECONDS)
+        Lease taken = other.lock("y").acquire();
+        CompletableFuture<Optional<Lease>> asked = client.lock("y").tryAcquireAsync(PATIENCE);
+        assertThat(time.armed).as("no thread waits").hasPositiveValue();
+        taken.close();
+        assertThat(asked.get(20, TimeUnit.SECONDS)
                         .orElseThrow()
                         .releaseAsync()
                         .toCompletableFuture()
                         .get(20, TimeUnit.SECONDS))
                 .isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(time.armed).as("nobody waits").hasPositiveValue();
         await().atMost(PATIENCE).until(() -> store(other).isEmpty());
     }
 

@@ -87,7 +87,7 @@ final class Reassertions {
         return true;
     }
 
-    /** Nothing is granted until no belief can be left, neither in that claim nor in what stands; the grants are to end. */
+    /** Nothing is granted until no belief can be left, in that claim or in what stands; the grants are to end. */
     void close(Peer from, LockMessage.Reassert claim, Turn turn) {
         turn.goal(LockGoal.REASSERTIONS_IN_CONFLICT);
         closedUntil = turn.now() + turn.member().quarantine();

@@ -115,7 +115,7 @@ class HostedClientTest {
         takeTurns(new LamportAlgorithm(), "a", "b");
     }
 
-    /** Eight threads of two clients want the same locks: each has them alone, with rising tokens, and all are served. */
+    /** Eight threads of two clients want the same locks: each has them alone, with rising tokens; all are served. */
     private void takeTurns(Algorithm algorithm, String... names) throws Exception {
         List<LockClient> two = List.of(open(algorithm), open(algorithm));
         List<CompletableFuture<Integer>> users = new ArrayList<>();

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.io.TempDir;
  * Random histories of three members and six clients, all processes, whose users read, write, change from one to the
  * other and take permits of eight names while processes are killed, stopped, ended and started, with and without their
  * data, and links are cut, delayed, slowed and reset; or while each member in its turn is killed and started: no two
- * holders (R1), no two believers (R2), tokens that rise (R5), expiry neither early nor unnoticed (R7), no permits beyond
- * their number (R12); and after the heal everybody has each lock once within ttl + 3 s, or that and a quarantine if a
+ * holders (R1), no two believers (R2), tokens that rise (R5), expiry neither early nor unnoticed (R7), no more permits
+ * than there are (R12); and after the heal everybody has each lock once within ttl + 3 s, or that and a quarantine if a
  * member was started. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
  */
 class ClusterHistoryTest {

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 
 /** Signals to processes, and what the system says about them. Needs a POSIX shell, and ps where there is no /proc. */
 public final class Signals {
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Signals() {}
 
@@ -83,7 +83,7 @@ public final class Signals {
         }
     }
 
-    /** Waits, at most 20 s, until something outside of this JVM is so. */
+    /** Waits, at most a minute, until something outside of this JVM is so. */
     public static void until(String what, BooleanSupplier condition) {
         until(what, LIMIT, condition);
     }
