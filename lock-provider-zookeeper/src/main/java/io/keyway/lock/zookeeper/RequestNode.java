@@ -20,7 +20,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult.CreateResult;
@@ -33,15 +32,8 @@ import org.jspecify.annotations.Nullable;
  * position in the queue, and how its turn comes; after the lock recipe of ZooKeeper. A request whose session ends
  * begins a new life in the next one.
  *
- * <p><b>States.</b> Of the node:
- *
- * <ul>
- *   <li>none: no creation was sent, or somebody has deleted the node ({@link #lost});
- *   <li>on its way: {@code creation} is there. If its answer is lost the node is {@code uncertain}: before the next
- *       creation it is looked for by its name, behind all that the session has sent ({@link #resolve});
- *   <li>there: {@code node}. The request then has a {@link QueuePosition}: it holds, waits behind a predecessor, or is
- *       the first that waits for permits.
- * </ul>
+ * <p><b>States.</b> Of the node: see {@link OwnNode}. When it is there the request has a {@link QueuePosition}: it
+ * holds, waits behind a predecessor, or is the first that waits for permits.
  *
  * <p>Of the grant: {@code held} from the moment at which it is handed out, by the answer to an attempt or by
  * {@link LockBackend.Signals#granted}, until it is released, withdrawn or lost; {@code broken} once its owner was told
@@ -64,8 +56,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Invariants.</b>
  *
  * <ul>
- *   <li>An attempt and a withdrawal are made one after the other ({@link #begin}); the node and its creation change
- *       under that lock only.
+ *   <li>An attempt and a withdrawal are made one after the other ({@link #begin}); the node changes under that lock
+ *       only.
  *   <li>What is granted was confirmed by a majority: by the creation of the node, or by a transaction that changes
  *       nothing, in the last quarter of the session timeout. Listings, which one server answers by itself, only tell
  *       whom a request has to wait for: a node that was once seen to be deleted never comes back.
@@ -73,7 +65,6 @@ import org.jspecify.annotations.Nullable;
  *       floor of tokens does not change.
  *   <li>A waiter watches one node. {@code watch} counts what was watched: an answer or event of an earlier watch says
  *       nothing.
- *   <li>A node is created by no session that is over for this client alone: nobody would delete it.
  *   <li>Signals are sent, and watchers called, outside of the monitors.
  * </ul>
  */
@@ -81,8 +72,7 @@ final class RequestNode {
     final Request request;
     final Session session;
     private final String containerPath;
-    private final String name;
-    private final byte[] data;
+    private final OwnNode node;
     private final Containers containers;
     private final LockBackend.Signals signals;
     private final ReentrantLock verb = new ReentrantLock();
@@ -90,21 +80,7 @@ final class RequestNode {
     /** The parent of its node; null before the first attempt. */
     private volatile @Nullable Container container;
 
-    /** Guards {@code closed}, and that no creation is sent after it. */
-    private final Object sending = new Object();
-
-    private boolean closed;
-    private volatile @Nullable CompletableFuture<CreateResult> creation;
     private volatile Container.Creation how = Container.Creation.UNANCHORED;
-
-    /** Null until it is created, or again when somebody has deleted it. */
-    private volatile @Nullable CreateResult node;
-
-    /** The number of the node in the container; meant only if there is one. */
-    private volatile int number;
-
-    /** There may be a node of which nothing is known, since its answer was lost. */
-    private volatile boolean uncertain;
 
     /** The node was created, and the queue has not been looked at since. */
     private boolean entered;
@@ -149,8 +125,7 @@ final class RequestNode {
         this.request = request;
         this.session = session;
         this.containerPath = containerPath;
-        this.name = NodeName.prefix(NodeName.owner(session.owner(), request.id()), request);
-        this.data = data;
+        this.node = new OwnNode(request, session, containerPath, data);
         this.containers = containers;
         this.signals = signals;
     }
@@ -168,13 +143,13 @@ final class RequestNode {
 
     /** Whether that transaction has created its node. */
     boolean isCreatedBy(long czxid) {
-        CreateResult own = node;
+        CreateResult own = node.get();
         return own != null && own.getStat().getCzxid() == czxid;
     }
 
     /** The path of its node, if there is one. */
     Optional<String> path() {
-        return Optional.ofNullable(node).map(CreateResult::getPath);
+        return Optional.ofNullable(node.get()).map(CreateResult::getPath);
     }
 
     QueuePosition position() {
@@ -203,17 +178,17 @@ final class RequestNode {
     Attempt attempt(long calledAt, Deadline deadline) throws Exception {
         CompletableFuture<?> mailbox = session.breaks().begin();
         while (true) {
-            if (node != null && session.isOld(seenAt, 1)) {
+            if (node.get() != null && session.isOld(seenAt, 1)) {
                 checkPredecessor(deadline);
             }
-            if (node == null || stale) {
+            if (node.get() == null || stale) {
                 Optional<EnsembleCalls.Listing> listing = enter(deadline);
                 if (isBeyondNumbers()) {
                     throw beyondNumbers(deadline);
                 }
                 listing.ifPresent(this::look);
             }
-            CreateResult own = node;
+            CreateResult own = node.get();
             QueuePosition seen = position;
             if (own == null || seen.kind() == Kind.ABSENT) {
                 // Somebody has deleted it: the request begins anew, behind the others.
@@ -277,13 +252,13 @@ final class RequestNode {
 
     private Optional<EnsembleCalls.Listing> enter(Container in, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        resolve(deadline);
-        if (node == null && creation == null) {
+        node.resolve(deadline);
+        if (node.isNone()) {
             entered = true;
-            how = in.send(this::create);
+            how = in.send(node::create);
             if (how == Container.Creation.ALONE) {
                 settle(in, deadline);
-                if (in.knowsFirst(number())) {
+                if (in.knowsFirst(node.number())) {
                     entered = false;
                     positionIs(QueuePosition.FIRST);
                     return Optional.empty();
@@ -306,74 +281,10 @@ final class RequestNode {
         return Optional.ofNullable(listing);
     }
 
-    /** Not if the session is over for this client alone: nobody would delete the node. */
-    private void create() {
-        boolean over = session.isOver();
-        synchronized (sending) {
-            creation = over || closed
-                    ? CompletableFuture.failedFuture(new KeeperException.SessionExpiredException())
-                    : session.create(containerPath + "/" + name, data, CreateMode.EPHEMERAL_SEQUENTIAL);
-        }
-    }
-
     private void settle(Container in, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        settle(deadline);
-        in.created(number());
-    }
-
-    /** Waits for the creation that is on its way, if one is. */
-    private void settle(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
-        CompletableFuture<CreateResult> sent = creation;
-        if (sent == null) {
-            return;
-        }
-        try {
-            isThere(EnsembleCalls.await(sent, deadline));
-            creation = null;
-        } catch (KeeperException e) {
-            uncertain = e instanceof KeeperException.ConnectionLossException
-                    || e instanceof KeeperException.OperationTimeoutException;
-            creation = null;
-            throw e;
-        }
-    }
-
-    private void isThere(@Nullable CreateResult found) {
-        number = found == null ? 0 : NodeName.number(found.getPath());
-        node = found;
-    }
-
-    /** If the answer was lost: finds out whether the node is there, behind everything that the session has sent. */
-    private void resolve(Deadline deadline) throws KeeperException, TimeoutException, InterruptedException {
-        if (uncertain) {
-            CompletableFuture<Boolean> synced = session.sync(containerPath);
-            CompletableFuture<List<String>> listing = session.children(containerPath, null);
-            boolean unused = EnsembleCalls.await(synced, deadline);
-            isThere(found(listing, deadline));
-            uncertain = false;
-        }
-    }
-
-    private @Nullable CreateResult found(CompletableFuture<List<String>> listing, Deadline deadline)
-            throws KeeperException, TimeoutException, InterruptedException {
-        try {
-            // No other has a name that begins so: it has the session and the request.
-            String own = NodeName.owner(session.owner(), request.id());
-            for (String each : EnsembleCalls.await(listing, deadline)) {
-                if (each.startsWith(own)) {
-                    String path = containerPath + "/" + each;
-                    return new CreateResult(path, EnsembleCalls.await(session.stat(path), deadline));
-                }
-            }
-        } catch (KeeperException.NoNodeException e) {
-            // Without a container there is no node; or it was deleted meanwhile.
-        }
-        return null;
-    }
-
-    private int number() {
-        return node == null ? 0 : number;
+        node.settle(deadline);
+        in.created(node.number());
     }
 
     /**
@@ -395,29 +306,12 @@ final class RequestNode {
         // Who is granted by the order of the numbers is so whatever others do.
         int unchanged = promotion.present().isEmpty() ? -1 : listing.node().getVersion();
         steps.add(Op.setData(containerPath, new byte[0], unchanged));
-        steps.add(Op.delete(own.getPath(), -1));
-        String path = containerPath + "/"
-                + NodeName.promoted(NodeName.owner(session.owner(), request.id()), request, promotion.from());
-        steps.add(Op.create(path, data, session.acl(path), CreateMode.EPHEMERAL_SEQUENTIAL));
-        CompletableFuture<Optional<String>> sent;
-        synchronized (sending) {
-            if (closed || session.isOver()) {
-                throw new KeeperException.SessionExpiredException();
-            }
-            lost();
-            uncertain = true;
-            sent = session.transactAndCreate(steps);
-        }
-        Optional<String> created = EnsembleCalls.await(sent, deadline);
-        isThere(
-                created.isPresent()
-                        ? new CreateResult(created.get(), EnsembleCalls.await(session.stat(created.get()), deadline))
-                        : own);
-        uncertain = false;
-        if (created.isPresent()) {
+        CompletableFuture<Optional<String>> sent = node.promote(own, promotion.from(), steps);
+        lost();
+        if (node.promoted(own, sent, deadline)) {
             Container in = container;
             if (in != null) {
-                in.created(number);
+                in.created(node.number());
             }
             positionIs(QueuePosition.PROMOTED);
             // The deletion of its node has told those behind it.
@@ -427,7 +321,7 @@ final class RequestNode {
 
     /** Nobody may be granted anything with its number. */
     private boolean isBeyondNumbers() {
-        int number = number();
+        int number = node.number();
         return number > Container.LAST || number < 0;
     }
 
@@ -513,7 +407,7 @@ final class RequestNode {
 
     /** Tells those behind it that it waits no more; they look at permits anew. */
     private void announce() {
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (own != null && request.mode() == LockMode.PERMITS && position.followed()) {
             CompletableFuture<Stat> unused = session.set(
                     own.getPath(), NodeData.of(request.owner()).asGranted().bytes(), -1);
@@ -526,7 +420,7 @@ final class RequestNode {
         stopWatching();
         position = QueuePosition.ABSENT;
         stale = true;
-        node = null;
+        node.lost();
         held = false;
         broken = false;
         watched = false;
@@ -540,7 +434,7 @@ final class RequestNode {
         Container in = container;
         boolean first = position.isFirst();
         if (in != null && entered && (first || request.queue())) {
-            in.listed(number(), how, first);
+            in.listed(node.number(), how, first);
         }
         entered = false;
     }
@@ -561,7 +455,7 @@ final class RequestNode {
             if (asOf != 0 && asOf != watch) {
                 return false;
             }
-            CreateResult own = node;
+            CreateResult own = node.get();
             seen = own == null ? QueuePosition.ABSENT : queue.of(NodeName.name(own.getPath()));
             boolean wasGranted = position.kind() == Kind.GRANTED;
             if (own != null && seen.kind() == Kind.GRANTED && !wasGranted && !held && isPassed(own, listing.node())) {
@@ -740,15 +634,15 @@ final class RequestNode {
         Container in = container;
         // A reader may have other readers before it.
         if (in != null && request.mode() == LockMode.EXCLUSIVE && position.kind() == Kind.GRANTED) {
-            in.becameFirst(number(), how);
+            in.becameFirst(node.number(), how);
         }
         long confirmedAt = session.confirmedAt();
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (own != null && isGranted(own) && !session.isOld(confirmedAt, 4)) {
             handOut();
             signals.granted(
                     request,
-                    () -> own.equals(node) && isGranted(own)
+                    () -> own.equals(node.get()) && isGranted(own)
                             ? Optional.of(
                                     new Attempt.Granted(grant(own), Duration.ofNanos(System.nanoTime() - confirmedAt)))
                             : Optional.empty());
@@ -792,7 +686,7 @@ final class RequestNode {
     }
 
     private void deletedByHand(Grant grant) {
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (held && own != null && token(own) == grant.token()) {
             broken = true;
             signals.ended(grant.key(), grant.token(), LeaseLoss.Cause.BROKEN, "somebody deleted " + grant.cookie());
@@ -801,7 +695,7 @@ final class RequestNode {
 
     /** The session was told that the grant is broken; the owner is told once. */
     void breakGrant(String reason) {
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (own != null && !broken) {
             broken = true;
             signals.ended(request.key(), token(own), LeaseLoss.Cause.BROKEN, reason);
@@ -810,7 +704,7 @@ final class RequestNode {
 
     /** The session is over, and with it the node and the grant. */
     void ended(String why) {
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (own != null && held) {
             signals.ended(request.key(), token(own), LeaseLoss.Cause.EXPIRED, why);
         }
@@ -854,7 +748,7 @@ final class RequestNode {
     /** Deletes whatever there is of it; between {@link #begin} and {@link #end}. */
     void withdraw(Sessions sessions, Deadline deadline)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (!session.isOver()) {
             session.awaitConnected(deadline, false);
             leave(deadline);
@@ -868,12 +762,12 @@ final class RequestNode {
         try {
             stopWatching();
             try {
-                settle(deadline);
+                node.settle(deadline);
             } catch (KeeperException.ConnectionLossException e) {
                 // Looked for below.
             }
-            resolve(deadline);
-            CreateResult own = node;
+            node.resolve(deadline);
+            CreateResult own = node.get();
             if (own != null) {
                 boolean unused = EnsembleCalls.await(session.delete(own.getPath()), deadline);
                 deleted();
@@ -904,14 +798,14 @@ final class RequestNode {
 
     private void deleted() {
         Container in = container;
-        if (in != null && node != null) {
-            in.deleted(number());
+        if (in != null && node.get() != null) {
+            in.deleted(node.number());
         }
     }
 
     /** Nobody calls for the request any more: sends what deletes the node, if there is one. */
     void forgotten() {
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (own != null && !session.isOver()) {
             CompletableFuture<Boolean> unused = session.delete(own.getPath());
         }
@@ -919,7 +813,7 @@ final class RequestNode {
 
     /** The session was given up, and the request begins anew in another, which sends what deletes the node here. */
     void replacedIn(Session other) {
-        CreateResult own = node;
+        CreateResult own = node.get();
         if (own != null) {
             CompletableFuture<Boolean> unused = other.delete(own.getPath());
         }
@@ -928,16 +822,6 @@ final class RequestNode {
     /** The session goes on without this client, for which others delete what there is of the request. */
     void leaveTo(LeftoverNodes leftovers) {
         stopWatching();
-        boolean sent;
-        synchronized (sending) {
-            closed = true;
-            sent = creation != null || uncertain;
-        }
-        CreateResult own = node;
-        if (own != null) {
-            leftovers.delete(own.getPath());
-        } else if (sent) {
-            leftovers.deleteAll(containerPath, NodeName.owner(session.owner(), request.id()));
-        }
+        node.leaveTo(leftovers);
     }
 }
