@@ -9,8 +9,6 @@ import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
-import io.keyway.lock.peer.kernel.Driver;
-import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -215,19 +213,10 @@ final class GrantWorld {
         assertThat(different).as("tokens of %s", believed).hasSameSizeAs(believed);
     }
 
-    private final class MemberDriver implements Driver {
-        @Override
-        public long clock() {
-            return now;
+    private final class MemberDriver extends WorldDriver {
+        MemberDriver() {
+            super(() -> now, goals);
         }
-
-        @Override
-        public long random() {
-            return 0;
-        }
-
-        @Override
-        public void dial(long link) {}
 
         @Override
         public void transmit(long link, Frame frame) {
@@ -240,19 +229,8 @@ final class GrantWorld {
         }
 
         @Override
-        public void hangUp(long link) {}
-
-        @Override
-        public void persist(DurableRecord record, long ticket) {}
-
-        @Override
         public void deliver(Notice notice) {
             alarms.add(notice);
-        }
-
-        @Override
-        public void reached(CoverageGoal goal) {
-            goals.add(goal);
         }
     }
 
@@ -268,7 +246,7 @@ final class GrantWorld {
     }
 
     /** A client, its users, and what they were told. */
-    final class Client implements Driver {
+    final class Client extends WorldDriver {
         final String name;
         final Cell cell;
         final List<LockNotice> notices = new ArrayList<>();
@@ -284,6 +262,7 @@ final class GrantWorld {
         private long link;
 
         Client(String name) {
+            super(() -> now, goals);
             this.name = name;
             this.cell = new Cell(machines, new PlainClient());
         }
@@ -504,35 +483,11 @@ final class GrantWorld {
         }
 
         @Override
-        public long clock() {
-            return now;
-        }
-
-        @Override
-        public long random() {
-            return 0;
-        }
-
-        @Override
-        public void dial(long number) {}
-
-        @Override
         public void transmit(long over, Frame frame) {
             if (over == link) {
                 note(frame);
                 send(toMember, () -> GrantWorld.this.toMember(new Input.Arrived(over, frame)));
             }
-        }
-
-        @Override
-        public void hangUp(long over) {}
-
-        @Override
-        public void persist(DurableRecord record, long ticket) {}
-
-        @Override
-        public void reached(CoverageGoal goal) {
-            goals.add(goal);
         }
     }
 }

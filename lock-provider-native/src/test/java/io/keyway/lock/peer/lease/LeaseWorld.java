@@ -6,8 +6,6 @@ import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
-import io.keyway.lock.peer.kernel.Driver;
-import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -217,25 +215,13 @@ final class LeaseWorld {
         connected.forEach(Client::open);
     }
 
-    private final class MemberDriver implements Driver {
+    private final class MemberDriver extends WorldDriver {
         private final long of;
 
         MemberDriver(long of) {
+            super(() -> now, goals);
             this.of = of;
         }
-
-        @Override
-        public long clock() {
-            return now;
-        }
-
-        @Override
-        public long random() {
-            return 0;
-        }
-
-        @Override
-        public void dial(long link) {}
 
         @Override
         public void transmit(long link, Frame frame) {
@@ -248,19 +234,8 @@ final class LeaseWorld {
         }
 
         @Override
-        public void hangUp(long link) {}
-
-        @Override
-        public void persist(DurableRecord record, long ticket) {}
-
-        @Override
         public void deliver(Notice notice) {
             memberNotices.add(notice);
-        }
-
-        @Override
-        public void reached(CoverageGoal goal) {
-            goals.add(goal);
         }
     }
 
@@ -335,7 +310,7 @@ final class LeaseWorld {
     }
 
     /** A client, its users, and what they were told. */
-    final class Client implements Driver {
+    final class Client extends WorldDriver {
         final String name;
         final Cell cell;
         final PlainClient session = new PlainClient();
@@ -352,6 +327,7 @@ final class LeaseWorld {
         private long requests;
 
         Client(String name, MachineFactory algorithm) {
+            super(() -> now, goals);
             this.name = name;
             this.cell = new Cell(algorithm, session);
         }
@@ -646,35 +622,11 @@ final class LeaseWorld {
         // The driver of its cell
 
         @Override
-        public long clock() {
-            return now;
-        }
-
-        @Override
-        public long random() {
-            return 0;
-        }
-
-        @Override
-        public void dial(long number) {}
-
-        @Override
         public void transmit(long over, Frame frame) {
             if (over == link) {
                 log(name, "m", frame);
                 toMember.send(frame);
             }
-        }
-
-        @Override
-        public void hangUp(long over) {}
-
-        @Override
-        public void persist(DurableRecord record, long ticket) {}
-
-        @Override
-        public void reached(CoverageGoal goal) {
-            goals.add(goal);
         }
     }
 

@@ -8,7 +8,6 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Driver;
-import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
@@ -134,19 +133,10 @@ final class ManagerWorld {
         assertThat(alone ? all.size() : 1).as("held together: %s", all).isEqualTo(1);
     }
 
-    private final class MemberDriver implements Driver {
-        @Override
-        public long clock() {
-            return now;
+    private final class MemberDriver extends WorldDriver {
+        MemberDriver() {
+            super(() -> now, goals);
         }
-
-        @Override
-        public long random() {
-            return 0;
-        }
-
-        @Override
-        public void dial(long link) {}
 
         @Override
         public void transmit(long link, Frame frame) {
@@ -158,19 +148,8 @@ final class ManagerWorld {
         }
 
         @Override
-        public void hangUp(long link) {}
-
-        @Override
-        public void persist(DurableRecord record, long ticket) {}
-
-        @Override
         public void deliver(Notice notice) {
             notices.add(notice);
-        }
-
-        @Override
-        public void reached(CoverageGoal goal) {
-            goals.add(goal);
         }
     }
 

@@ -111,13 +111,19 @@ class LeftTasksTest {
         loop.await(outcome, limit());
     }
 
+    private static void looksOn(int times) {
+        for (int i = times; i > 0; i--) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** Asks, and waits without reading: who reads must see to it. */
     private void asksAndLooksOn(Random random) throws Exception {
         CompletableFuture<String> ran = new CompletableFuture<>();
         loop.execute(() -> alone(() -> ran.complete("ran")));
         assertThat(ran.get(LONG.toSeconds(), TimeUnit.SECONDS)).isEqualTo("ran");
         if (random.nextInt(3) == 0) {
-            TimeUnit.NANOSECONDS.sleep(random.nextInt(100_000));
+            looksOn(random.nextInt(2_000));
         }
     }
 
@@ -166,9 +172,7 @@ class LeftTasksTest {
             while (looked.get() == before) {
                 Thread.onSpinWait();
             }
-            for (int i = random.nextInt(200); i > 0; i--) {
-                Thread.onSpinWait();
-            }
+            looksOn(random.nextInt(200));
             CompletableFuture<String> ran = new CompletableFuture<>();
             loop.execute(() -> alone(() -> {
                 outcome.complete("by the other one");
