@@ -76,7 +76,7 @@ final class NoWaits {
     /**
      * That one asks now, all at once.
      *
-     * @param own the grant whose mode it changes, which keeps it out no longer once it is granted; null if none
+     * @param own the grant whose mode it changes, which does not keep it out; null if there is none
      */
     void ask(WaitQueue.Wait wait, Grants grants, @Nullable HeldGrant own, Admission admission) {
         Asked asked = new Asked(new LinkedHashMap<>(4), new Admission.Claims());

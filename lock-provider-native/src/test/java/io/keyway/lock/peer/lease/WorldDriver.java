@@ -7,7 +7,7 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
-/** A driver in a world of a test that opens and closes links by itself: nothing is drawn, dialled or written to disk. */
+/** A driver in a world that opens and closes links by itself: nothing is drawn, dialled or written to disk. */
 abstract class WorldDriver implements Driver {
     private final LongSupplier clock;
     private final Set<CoverageGoal> goals;
