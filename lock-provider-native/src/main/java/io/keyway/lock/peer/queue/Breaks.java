@@ -26,9 +26,9 @@ final class Breaks {
      * @param asked the token that is to be broken
      * @param grant the first token of the grant that it is one of
      */
-    private record Open(Peer peer, long request, long asked, long grant) {
+    private record Open(Peer peer, long request, long asked, String reason, long grant) {
         Open of(HeldGrant other) {
-            return new Open(peer, request, asked, other.token);
+            return new Open(peer, request, asked, reason, other.token);
         }
     }
 
@@ -55,9 +55,22 @@ final class Breaks {
 
     /** Asks the holder of that grant to stop. */
     void begin(Peer from, LockMessage.Break request, HeldGrant grant, Turn turn) {
-        all.add(new Open(from, request.request(), request.token(), grant.token));
-        LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
-        turn.send(grant.peer, new LockMessage.Revoke(key, request.token(), cause, request.reason()));
+        Open open = new Open(from, request.request(), request.token(), request.reason(), grant.token);
+        all.add(open);
+        revoke(open, grant, turn);
+    }
+
+    /** Nobody had that grant, and whoever has claimed it hears of its breaks now. */
+    void claimed(HeldGrant grant, Turn turn) {
+        for (Open each : all) {
+            if (each.grant == grant.token) {
+                revoke(each, grant, turn);
+            }
+        }
+    }
+
+    private void revoke(Open open, HeldGrant grant, Turn turn) {
+        turn.send(grant.peer, new LockMessage.Revoke(key, open.asked, LeaseLoss.Cause.BROKEN, open.reason));
     }
 
     /** The grant is another one now, in the same hands. */

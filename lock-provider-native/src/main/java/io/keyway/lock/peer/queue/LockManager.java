@@ -38,9 +38,8 @@ import org.jspecify.annotations.Nullable;
  * quarantine; requests queue, holders re-assert. <i>Closed</i>: re-assertions were in conflict.
  *
  * <p><b>States of a grant</b> ({@link HeldGrant}). <i>Held</i> by a session. <i>Imported</i> from before a clean end of
- * the member. <i>Kept</i>: it is over and was to be held at least for longer; it keeps others out until that time has
- * passed on the member's clock, nobody holds it, and no message finds it but a break, and the word of the client to
- * which it came too late that nobody used it.
+ * the member. <i>Kept</i>: it is over and was to be held at least for longer, by the member's clock; nobody holds it,
+ * and no message finds it but a break, and its client's word that it came too late and nobody used it.
  *
  * <p><b>Messages</b> of clients. ACQUIRE asks for the lock: GRANTED at once if it is free, else it is queued, or
  * refused with NOT_GRANTED; PLACE says once where it stands in the queue. WITHDRAW takes it out, or ends its grant.
@@ -240,8 +239,7 @@ public class LockManager implements Machine {
         if (grants.areQuiet() && !admission.admits(grants.claims(), wait, wait.request.capacity())) {
             recalls.want(wait, turn);
         }
-        if (wait.request.wantPlace()) {
-            // Once: who wants to know where it stands by now asks for the name's status.
+        if (wait.request.wantPlace()) { // once: the rest of the way is told by SHOW
             List<Participant> holders = grants.participants(SHOWN, turn.now());
             turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), waits.ahead(wait), holders));
         }
@@ -745,7 +743,11 @@ public class LockManager implements Machine {
             known = known.imported() && claim.mode() == LockMode.SHARED ? former(known, claim) : null;
         }
         if (known != null) {
+            boolean wasNobodys = known.imported();
             reassertions().confirm(from, claim, known, othersWait(), turn);
+            if (wasNobodys && breaks != null) {
+                breaks.claimed(known, turn);
+            }
             serve(turn);
         } else if (!reassertions().take(from, claim, othersWait(), turn)) {
             conflict(from, claim, turn);

@@ -7,7 +7,9 @@ import static io.keyway.lock.peer.lease.ManagerWorld.KEY;
 import static io.keyway.lock.peer.lease.ManagerWorld.MS;
 import static io.keyway.lock.peer.lease.ManagerWorld.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.peer.queue.Admission;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
@@ -204,6 +206,22 @@ class SharedCachesTest {
         assertThat(b.token(writer)).isZero();
         a.release(first);
         assertThat(b.token(writer)).isGreaterThan(second + 3);
+    }
+
+    @Test
+    void aBreakOfAGrantThatNobodyHasClaimedReachesWhoeverClaimsIt() {
+        long own = a.has(EXCLUSIVE);
+        world.handOver();
+        c.connect();
+        c.breaks(own);
+        a.connect();
+        a.reasserts(EXCLUSIVE, 1, own);
+        assertThat(a.all(LockMessage.Revoke.class))
+                .extracting(LockMessage.Revoke::token, LockMessage.Revoke::cause, LockMessage.Revoke::reason)
+                .containsExactly(tuple(own, LeaseLoss.Cause.BROKEN, "a test"));
+        assertThat(c.all(LockMessage.Answer.class)).isEmpty();
+        a.revoked(own, own);
+        assertThat(c.last(LockMessage.Answer.class).done()).isTrue();
     }
 
     @Test
