@@ -80,16 +80,18 @@ class ClientLoopTest {
 
     /** Until that thread reads, or follows. */
     private void waitsIndeed(Thread user) {
-        await().atMost(LONG).until(() -> {
-            for (StackTraceElement each : user.getStackTrace()) {
-                if (each.getMethodName().equals("waitReading")) {
-                    return user.getState() != Thread.State.RUNNABLE
-                            || Stream.of(user.getStackTrace())
-                                    .anyMatch(frame -> frame.getMethodName().equals("select"));
-                }
+        await().atMost(LONG).until(() -> waits(user));
+    }
+
+    private static boolean waits(Thread user) {
+        for (StackTraceElement each : user.getStackTrace()) {
+            if (each.getMethodName().equals("waitReading")) {
+                return user.getState() != Thread.State.RUNNABLE
+                        || Stream.of(user.getStackTrace())
+                                .anyMatch(frame -> frame.getMethodName().equals("select"));
             }
-            return false;
-        });
+        }
+        return false;
     }
 
     @Test
@@ -262,7 +264,8 @@ class ClientLoopTest {
     void aReaderWhoseTimeIsUpHandsTheRoleOn() {
         CompletableFuture<String> never = new CompletableFuture<>();
         CompletableFuture<String> first = waits(never, Duration.ofSeconds(1));
-        waitsIndeed(last());
+        Thread reader = last();
+        await().atMost(LONG).until(() -> first.isDone() || waits(reader));
         CompletableFuture<String> outcome = new CompletableFuture<>();
         CompletableFuture<String> second = waits(outcome, LONG);
         Thread follower = last();
