@@ -2,6 +2,8 @@
 package io.keyway.lock.simulator;
 
 import io.keyway.lock.simulator.Options.Profile;
+import io.keyway.lock.simulator.picture.Run;
+import io.keyway.lock.simulator.picture.SequenceChart;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -140,7 +142,7 @@ final class Campaign {
         if (violation == null) {
             throw new IllegalStateException("a shrunk run fails too");
         }
-        SequenceChart chart = chart(small.plan());
+        String chart = chart(small.plan());
         StringBuilder text = new StringBuilder();
         text.append("seed ")
                 .append(failed.plan().options().seed())
@@ -170,12 +172,27 @@ final class Campaign {
     }
 
     /** Runs a plan once more and draws it. */
-    SequenceChart chart(Plan plan) {
-        SequenceChart chart = new SequenceChart(CHART_LINES);
-        SimWorld world = new SimWorld(plan, models, chart);
-        chart.of(world);
-        world.run();
-        return chart;
+    String chart(Plan plan) {
+        return SequenceChart.of(record(plan, "", "", CHART_LINES).picture(), CHART_LINES, 0);
+    }
+
+    /** A run, and what was written down of it. */
+    record Recorded(RunResult result, Run picture) {}
+
+    /** Runs a plan and writes down so many of its last events. */
+    Recorded record(Plan plan, String title, String command, int events) {
+        return record(plan, title, command, events, Long.MAX_VALUE);
+    }
+
+    /** The same, and no further than to that number of events. */
+    Recorded record(Plan plan, String title, String command, int events, long most) {
+        List<Recorder> recorder = new ArrayList<>(1);
+        SimWorld world = new SimWorld(plan, models, started -> {
+            recorder.add(new Recorder(started, events));
+            return recorder.get(0);
+        });
+        RunResult result = world.run(most);
+        return new Recorded(result, recorder.get(0).run(title, command, result.violation()));
     }
 
     private static String test(RunResult small) {

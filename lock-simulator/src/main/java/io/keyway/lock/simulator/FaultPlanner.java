@@ -27,6 +27,8 @@ final class FaultPlanner {
     /** Shorter sleeps are within what the rates of clocks may be off by, or what one client cannot see. */
     private static final long SHORTEST_SLEEP = 120 * Nanos.MILLI;
 
+    private static final int MOST_TRIES = 10_000;
+
     private final Options options;
     private final Draws draws;
     private final List<Fault> faults = new ArrayList<>();
@@ -49,6 +51,34 @@ final class FaultPlanner {
         }
         planner.faults.sort(Comparator.comparingLong(Fault::at));
         return planner.faults;
+    }
+
+    /**
+     * Faults of those kinds, in their numbers, as the seed draws them.
+     *
+     * @throws IllegalArgumentException if a kind does not happen in such a world
+     */
+    static List<Fault> plan(Options options, List<Kind> kinds) {
+        FaultPlanner planner = new FaultPlanner(options.with("budget", Budget.RESTARTS.toString()));
+        List<Fault> planned = new ArrayList<>();
+        List<Kind> missing = new ArrayList<>(kinds);
+        for (int tries = 0; !missing.isEmpty() && tries < MOST_TRIES; tries++) {
+            planner.faults.clear();
+            planner.add();
+            if (isOfModes(options.profile()) && options.members() == 1) {
+                planner.faults.add(new Fault(Kind.HAND_OVER, planner.start(), Nanos.MILLI, 0, 0));
+            }
+            for (Fault fault : planner.faults) {
+                if (missing.remove(fault.kind())) {
+                    planned.add(fault);
+                }
+            }
+        }
+        if (!missing.isEmpty()) {
+            throw new IllegalArgumentException(missing.get(0) + " does not happen in this world");
+        }
+        planned.sort(Comparator.comparingLong(Fault::at));
+        return planned;
     }
 
     static boolean isOfModes(Profile profile) {

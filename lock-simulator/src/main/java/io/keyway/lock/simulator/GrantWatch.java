@@ -89,6 +89,31 @@ final class GrantWatch {
                 : "";
     }
 
+    /** Whom that name is granted to and who waits for it, in a line; empty if nobody does. */
+    String state(Key key) {
+        if (member.listening() == null || !(member.cell().machine(key) instanceof Watched watched)) {
+            return "";
+        }
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < ManagerView.grants(watched.manager); i++) {
+            text.append(text.isEmpty() ? "granted to " : ", ")
+                    .append(name(ManagerView.session(watched.manager, i)))
+                    .append(" with token ")
+                    .append(ManagerView.token(watched.manager, i));
+        }
+        String before = text.isEmpty() ? "" : "; ";
+        for (Peer peer : ManagerView.waiting(watched.manager)) {
+            text.append(before.equals(", ") ? before : before + "waiting: ").append(name(peer));
+            before = ", ";
+        }
+        return text.toString();
+    }
+
+    private String name(Peer session) {
+        Incarnation client = ((MemberSessions) member.cell().sessions()).client(session.session());
+        return client == null ? session.toString() : "client" + Sessions.node(client);
+    }
+
     /** What the manager of that name hands over; empty if it does not know all. */
     Optional<List<LockCall.Import>> exports(Key key) {
         return member.cell().machine(key) instanceof Watched watched

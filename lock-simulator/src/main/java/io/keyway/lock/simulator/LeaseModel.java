@@ -2,6 +2,7 @@
 package io.keyway.lock.simulator;
 
 import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Notice;
@@ -13,7 +14,9 @@ import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.simulator.Options.Profile;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -94,6 +97,9 @@ final class LeaseModel implements Model {
                 ? new LamportMembers(world, authorities, users, kit.members().create(settings, all -> true))
                 : network ? new Cluster(world, cells, users) : new OneMember(world, cells, users, authorities);
         boolean timed = !options.outOfSpec();
+        if (world.tracer() != null) {
+            oracles.add(world.tracer());
+        }
         oracles.add(new AuthorityExclusion(timed ? holdings : null));
         oracles.add(new TokenOrder());
         oracles.add(new OneEnd());
@@ -275,6 +281,21 @@ final class LeaseModel implements Model {
                 authority(node).looked();
             }
         });
+    }
+
+    @Override
+    public Map<String, String> states(SimNode node) {
+        Map<String, String> states = new TreeMap<>(topology.states(node));
+        if (node.isMember()) {
+            for (int name = 0; name < world.options().names(); name++) {
+                Key key = users.key(name);
+                states.put(key.id(), authority(node).watch().state(key));
+            }
+        } else {
+            states.putAll(users.states(node));
+        }
+        states.values().removeIf(String::isEmpty);
+        return states;
     }
 
     @Override

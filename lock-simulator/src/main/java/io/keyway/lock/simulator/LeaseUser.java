@@ -79,6 +79,18 @@ final class LeaseUser {
         this.index = index;
     }
 
+    /** What it does, in a line; empty if nothing. */
+    String state() {
+        Act now = act;
+        if (now == null) {
+            return "";
+        }
+        Hold has = hold;
+        return has == null
+                ? now.verb() + " n" + now.name() + ", request " + request
+                : (releasing == 0 ? "holds " : "releases ") + has.name + " with token " + has.token;
+    }
+
     @Override
     public String toString() {
         return node + " user " + index + (act == null ? "" : " in " + act);

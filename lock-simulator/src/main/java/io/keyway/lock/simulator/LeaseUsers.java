@@ -22,6 +22,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -119,6 +120,15 @@ final class LeaseUsers {
 
     long nextRequest() {
         return ++requests;
+    }
+
+    /** What each user of that client does, as {@link Model#states}. */
+    Map<String, String> states(SimNode client) {
+        Map<String, String> states = new TreeMap<>();
+        for (LeaseUser user : users[client.index()]) {
+            states.put("user " + user.index, user.state());
+        }
+        return states;
     }
 
     /** The machine of the lock with that number. */

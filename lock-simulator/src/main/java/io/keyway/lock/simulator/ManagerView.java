@@ -7,6 +7,7 @@ import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.lamport.LamportView;
 import io.keyway.lock.peer.queue.LockManagerView;
+import java.util.List;
 
 /** What oracles see of the machine that decides on a name, whatever its algorithm is. */
 final class ManagerView {
@@ -59,6 +60,11 @@ final class ManagerView {
         return LamportView.isManager(machine)
                 ? LamportView.orphan(machine, sessions)
                 : LockManagerView.orphan(machine, sessions, now);
+    }
+
+    /** The sessions whose requests wait, in the order of the queue. */
+    static List<Peer> waiting(Machine machine) {
+        return LamportView.isManager(machine) ? LamportView.waiting(machine) : LockManagerView.waiting(machine);
     }
 
     /** True if that request is in the queue. */

@@ -4,6 +4,7 @@ package io.keyway.lock.simulator;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Notice;
 import java.util.List;
+import java.util.Map;
 
 /** What lives in a world: how its cells start, what its users do, and what must be true. One object for one run. */
 interface Model {
@@ -87,6 +88,11 @@ interface Model {
     long session(SimNode client);
 
     List<Oracle> oracles();
+
+    /** The state of each machine of that node, by its name, in a line; of those that are not at rest. */
+    default Map<String, String> states(SimNode node) {
+        return Map.of();
+    }
 
     /** R15: which users still wait for something; empty if none. */
     String waiting();

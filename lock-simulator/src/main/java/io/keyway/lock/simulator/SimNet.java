@@ -164,6 +164,9 @@ final class SimNet {
     private void carry(SimLink link, int direction, Object frame, boolean close) {
         if (!close) {
             world.model().sent(link, direction, frame);
+            if (world.tracer() != null) {
+                world.tracer().sent(link, direction, frame);
+            }
         }
         Condition condition = link.conditions[direction];
         if (condition.cuts > 0) {

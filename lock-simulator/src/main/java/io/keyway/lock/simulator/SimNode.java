@@ -404,6 +404,11 @@ final class SimNode {
 
     @Override
     public String toString() {
-        return !isMember() ? "client" + index : world.memberNodes() == 1 ? "member" : "member-" + (char) ('a' - index);
+        return name(index, world.memberNodes());
+    }
+
+    /** What the node of that index is called where there are so many members. */
+    static String name(int index, int members) {
+        return index > 0 ? "client" + index : members == 1 ? "member" : "member-" + (char) ('a' - index);
     }
 }

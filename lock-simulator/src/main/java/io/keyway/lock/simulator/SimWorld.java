@@ -37,15 +37,16 @@ final class SimWorld {
     private int nextAct;
     private long now;
     private long events;
+    private long most;
     private long digest;
     private boolean healed;
     private long finishedAt = -1;
     private boolean over;
 
-    SimWorld(Plan plan, Function<SimWorld, Model> models, @Nullable Tracer tracer) {
+    /** @param tracers makes what is to see the run; null if nothing is */
+    SimWorld(Plan plan, Function<SimWorld, Model> models, @Nullable Function<SimWorld, Tracer> tracers) {
         this.plan = plan;
         this.options = plan.options();
-        this.tracer = tracer;
         this.heap = new EventHeap(Draws.of(options.seed(), 4));
         this.checks = new Draws(options.seed(), 5);
         this.members = options.members();
@@ -54,6 +55,7 @@ final class SimWorld {
         for (int slot = 0; slot < nodes.length; slot++) {
             nodes[slot] = new SimNode(this, slot < members ? -slot : slot - members + 1);
         }
+        this.tracer = tracers == null ? null : tracers.apply(this);
         this.net = new SimNet(this, plan);
         this.model = models.apply(this);
         this.purity = new PurityCheck(model);
@@ -62,6 +64,12 @@ final class SimWorld {
 
     /** Runs to the end, or to the first violation. */
     RunResult run() {
+        return run(Long.MAX_VALUE);
+    }
+
+    /** The same, and no further than to that number of events. */
+    RunResult run(long most) {
+        this.most = most;
         @Nullable Violation violation = null;
         try {
             begin();
@@ -113,7 +121,7 @@ final class SimWorld {
     }
 
     private void loop() {
-        for (Event event = heap.poll(); event != null && !over; event = heap.poll()) {
+        for (Event event = heap.poll(); event != null && !over && events < most; event = heap.poll()) {
             now = event.time;
             SimNode node = event.node;
             if (node == null) {
@@ -179,6 +187,9 @@ final class SimWorld {
     void look(SimNode node) {
         for (Oracle oracle : oracles) {
             oracle.after(node);
+        }
+        if (tracer != null) {
+            tracer.after(node);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.keyway.lock.simulator;
 
 import io.keyway.lock.peer.kernel.DurableRecord;
+import java.util.Map;
 
 /** Which cells the processes of a lease world have, and who talks to whom. */
 interface Topology extends Seats {
@@ -56,6 +57,11 @@ interface Topology extends Seats {
 
     /** What machines do while this is on, copies do. */
     default void mute(boolean on) {}
+
+    /** What there is to say of a node beside its locks and users, as {@link Model#states}. */
+    default Map<String, String> states(SimNode node) {
+        return Map.of();
+    }
 
     /** How many machines that cell keeps although nobody uses anything. */
     default int atRest(SimCell cell) {

@@ -17,6 +17,9 @@ final class Words {
     }
 
     String word(int index) {
+        if (index >= words.size()) {
+            throw new IllegalArgumentException("a line of a plan has more words than: " + String.join(" ", words));
+        }
         return words.get(index);
     }
 

@@ -60,6 +60,11 @@ public final class LamportView {
         return "";
     }
 
+    /** The sessions whose requests wait, in the order of their arrival. */
+    public static List<Peer> waiting(Machine machine) {
+        return ((LamportManager) machine).waiting();
+    }
+
     /** True if that request waits. */
     public static boolean waits(Machine machine, Peer session, long request) {
         return ((LamportManager) machine).waits(session, request);
@@ -78,6 +83,11 @@ public final class LamportView {
             stamps.add(ticket.stamp());
         }
         return stamps;
+    }
+
+    /** The logical clock of the process that sends a message to another one; 0 if it is no such message. */
+    public static long stamp(Message message) {
+        return message instanceof LamportMessage stamped ? stamped.stamp() : 0;
     }
 
     /** The stamp of a request that one process sends to another; 0 if it is another message. */

@@ -119,6 +119,15 @@ public final class LockManagerView {
         return "";
     }
 
+    /** The sessions whose requests wait, in the order of the queue. */
+    public static List<Peer> waiting(Machine machine) {
+        List<Peer> waiting = new ArrayList<>();
+        for (WaitQueue.Wait wait : of(machine).waiters()) {
+            waiting.add(wait.peer);
+        }
+        return waiting;
+    }
+
     /** True if that request is in the queue. */
     public static boolean waits(Machine machine, Peer session, long request) {
         for (WaitQueue.Wait wait : of(machine).waiters()) {
