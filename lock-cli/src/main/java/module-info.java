@@ -4,6 +4,7 @@ module io.keyway.lock.cli {
     requires info.picocli;
     requires io.keyway.lock;
     requires io.keyway.lock.peer;
+    requires io.keyway.lock.simulator;
     requires io.keyway.lock.tck;
     // Signals: no other way tells Ctrl-C from kill.
     requires jdk.unsupported;

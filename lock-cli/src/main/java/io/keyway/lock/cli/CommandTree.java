@@ -38,6 +38,7 @@ final class CommandTree {
         tree.addSubcommand(new LoadCommand(console));
         tree.addSubcommand(
                 "tck", arguments.begin("tck") ? new TckCommand(console.out(), console.environment()) : new Tck());
+        tree.addSubcommand(new SimulateCommand(console));
         tree.addSubcommand(new VersionCommand(console));
         tree.addSubcommand(new CommandLine.HelpCommand());
         tree.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));

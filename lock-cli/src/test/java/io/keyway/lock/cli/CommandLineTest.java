@@ -44,8 +44,8 @@ class CommandLineTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "64 |                              | say what to do: run, show, break, providers, member, tck, version "
-                        + "or help.",
+                "64 |                              | say what to do: run, show, break, providers, member, load, "
+                        + "tck, simulate, version or help.",
                 "64 | fly                          | there is no command fly.",
                 "64 | lock                         | there is no command lock; did you mean run?",
                 "64 | status                       | there is no command status; did you mean show?",
@@ -55,6 +55,15 @@ class CommandLineTest {
                 "64 | run --wiat 5s n -- true      | there is no option --wiat; did you mean --wait?",
                 "64 | run --wiat=5s n -- true      | there is no option --wiat=5s; did you mean --wait?",
                 "64 | run --zzz n -- true          | there is no option --zzz.",
+                "64 | simulate --algorithm paxos   | --algorithm: there is no paxos; there are lease, lamport, bucket.",
+                "64 | simulate --members 2         | --members: lease is simulated with 1 or 3, not with 2.",
+                "64 | simulate --clients 7         | --clients: 7 is not within 1 to 6.",
+                "64 | simulate --faults cut,fire   | --faults: there is no fire; there are any, delay, loss,",
+                "64 | simulate --faults wall-step  | --faults: not all of wall-step happen with lease and 1 member ",
+                "64 | simulate --slow client1=5    | --slow: client1=5 is no link with milliseconds, as client1:member=300",
+                "64 | simulate --slow client1:client2=5 | --slow: client1 and client2 have no link.",
+                "64 | simulate --slow client9:member=5  | --slow: there is no client9; there are member, client1, client2.",
+                "64 | simulate --plan /nothing/here     | /nothing/here cannot be read",
                 "64 | shwo                         | there is no command shwo; did you mean show?",
                 "64 | run                          | Missing required parameter: 'NAME'",
                 "64 | run n                        | say what to run after --, as in: keyway run n -- sleep 5.",

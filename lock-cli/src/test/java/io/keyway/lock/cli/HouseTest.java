@@ -27,6 +27,7 @@ class HouseTest {
     private static final String KIT = "io.keyway.lock.kit";
     private static final String TABLE = "io.keyway.lock.kit.table";
     private static final String CLI = "io.keyway.lock.cli..";
+    private static final String SIMULATOR = "io.keyway.lock.simulator..";
     private static final String TCK = "io.keyway.lock.tck..";
 
     /** One package for each provider; a new provider is added here. */
@@ -50,6 +51,8 @@ class HouseTest {
                         "io.keyway.lock.cli.supervisor",
                         "io.keyway.lock.peer",
                         "io.keyway.lock.redis",
+                        "io.keyway.lock.simulator",
+                        "io.keyway.lock.simulator.picture",
                         "io.keyway.lock.tck.command",
                         "io.keyway.lock.tck.proxy",
                         "io.keyway.lock.zookeeper");
@@ -57,6 +60,7 @@ class HouseTest {
                         .map(room -> room.getPackageName())
                         .filter(room -> !List.of(API, SPI, KIT, TABLE).contains(room))
                         .filter(room -> !room.startsWith("io.keyway.lock.cli"))
+                        .filter(room -> !room.startsWith("io.keyway.lock.simulator"))
                         .filter(room -> !room.startsWith("io.keyway.lock.tck"))
                         .filter(room -> PROVIDERS.stream().noneMatch(room::startsWith)))
                 .as("packages that no rule of this test knows")
@@ -101,6 +105,32 @@ class HouseTest {
                 .check(HOUSE);
     }
 
+    /** It runs the machines of the native provider, and no socket, thread or file of it. */
+    @Test
+    void theSimulatorKnowsTheNativeProviderAlone() {
+        noClasses()
+                .that()
+                .resideInAPackage(SIMULATOR)
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(
+                                CLI, TCK, KIT, "io.keyway.lock.redis..", "io.keyway.lock.zookeeper..")
+                        .or(resideInAnyPackage(
+                                "io.keyway.lock.peer", "io.keyway.lock.peer.local..", "io.keyway.lock.peer.memory..")))
+                .check(HOUSE);
+    }
+
+    /** Runs come from elsewhere too. */
+    @Test
+    void picturesKnowNobody() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.keyway.lock.simulator.picture")
+                .should()
+                .dependOnClassesThat(resideInAPackage("io.keyway..")
+                        .and(DescribedPredicate.not(resideInAPackage("io.keyway.lock.simulator.picture"))))
+                .check(HOUSE);
+    }
+
     @Test
     void theCommandLineUsesWhatIsExported() {
         noClasses()
@@ -117,6 +147,8 @@ class HouseTest {
                                 "io.keyway.lock.peer.cluster",
                                 "io.keyway.lock.peer.local",
                                 "io.keyway.lock.peer.security",
+                                "io.keyway.lock.simulator",
+                                "io.keyway.lock.simulator.picture",
                                 "io.keyway.lock.tck.command",
                                 "io.keyway.lock.tck.history",
                                 "io.keyway.lock.tck.journal",

@@ -97,7 +97,8 @@ class SimulationTest {
                 lost += event.kind() == Kind.LOST ? 1 : 0;
                 assertThat(event.kind() == Kind.LOST)
                         .as(event.toString())
-                        .isEqualTo(event.text().startsWith("lost: ") || event.text().startsWith("cut: "));
+                        .isEqualTo(event.text().startsWith("lost: ")
+                                || event.text().startsWith("cut: "));
             }
         }
         assertThat(lost).isGreaterThan(20);
