@@ -13,12 +13,21 @@ import org.jspecify.annotations.Nullable;
  * world that has only grown older is the same world.
  */
 public final class StateEncoder {
+    private static final long NO_HORIZON = Long.MAX_VALUE;
+
+    private final long horizon;
     private long now;
     private long[] words = new long[512];
     private int size;
 
     public StateEncoder(long now) {
+        this(now, NO_HORIZON);
+    }
+
+    /** @param horizon all times that are so many nanoseconds past, or more, are the same; nothing counts from them */
+    public StateEncoder(long now, long horizon) {
         this.now = now;
+        this.horizon = horizon;
     }
 
     /** Forgets what was written: the same buffer for the next state. */
@@ -42,7 +51,7 @@ public final class StateEncoder {
 
     /** A time of this cell's clock; {@link Turn#NEVER} stays itself. */
     public StateEncoder time(long at) {
-        return put(at == Turn.NEVER ? at : at - now);
+        return put(at == Turn.NEVER ? at : Math.max(at - now, -horizon));
     }
 
     public StateEncoder put(String text) {

@@ -184,13 +184,12 @@ final class HeldGrant implements Admission.Claim {
         return former;
     }
 
-    /** The grant as it was before its mode was changed. */
+    /** The grant as it was before its mode was changed: what its holder has heard since was of the other one. */
     HeldGrant reverted() {
         if (before == null) {
             throw new IllegalStateException("the mode was never changed");
         }
         HeldGrant old = before.copy();
-        old.wanted = true;
         old.recallLater = false;
         return old;
     }

@@ -266,8 +266,18 @@ public class LockManager implements Machine {
         if (grant.isUpgraded()) {
             takeBack(grant, turn);
             serve(turn);
+            recallForAll(turn);
         } else {
             finish(grant, grant.token - 1, turn);
+        }
+    }
+
+    /** What was recalled of a grant before says nothing of what it is now. */
+    private void recallForAll(Turn turn) {
+        for (WaitQueue.Wait wait : waiters()) {
+            if (grants.areQuiet() && !wait.request.noWait()) {
+                recalls.want(wait, turn);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockMessage;
@@ -68,6 +69,15 @@ public final class UnsafeHelpers {
                 if (!handle.belief().holds(turn.now())) {
                     super.called(new ClientView.Lapsed(handle.ttl()), turn);
                 }
+            }
+        }
+
+        @Override
+        public void rebind(SessionLayer sessions) {
+            super.rebind(sessions);
+            Belief mine = fromReceipt;
+            if (mine != null) {
+                handles().forEach(handle -> handle.believe(mine));
             }
         }
 

@@ -246,6 +246,27 @@ class ConversionTest {
         assertThat(b.shown().holders()).hasSize(1);
     }
 
+    /** It does not know that anybody wants its grant, and may have put that into its cache. */
+    @Test
+    void aReaderWhoseUpgradeReachedNobodyIsRecalledByWhoeverWaits() {
+        for (boolean waitsBefore : new boolean[] {true, false}) {
+            long reader = a.has(SHARED);
+            long upgrade = a.upgrades(reader);
+            a.doesNotTake(a.token(upgrade));
+            a.goesOnWith(reader, SHARED);
+            long waits = waitsBefore ? b.wants(EXCLUSIVE) : 0;
+            a.withdraws(upgrade);
+            waits = waitsBefore ? waits : b.wants(EXCLUSIVE);
+            assertThat(a.all(LockMessage.Recall.class))
+                    .extracting(LockMessage.Recall::token)
+                    .contains(reader);
+            a.accepts(reader);
+            assertThat(b.token(waits)).isPositive();
+            b.release(b.token(waits));
+            world.advance(TTL / 8); // nobody remembers that they took it from each other
+        }
+    }
+
     @Test
     void aWithdrawnDowngradeEndsTheGrant() {
         long writer = a.has(EXCLUSIVE);

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.client.UnsafeCaches;
 import io.keyway.lock.peer.client.UnsafeHelpers;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
@@ -9,6 +10,7 @@ import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.queue.LockManager;
 import io.keyway.lock.peer.queue.UnsafeManagers;
 import io.keyway.lock.peer.queue.UnsafeModes;
+import io.keyway.lock.peer.queue.UnsafeQueue;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Unsafe;
 import java.util.function.Predicate;
@@ -27,6 +29,16 @@ public final class UnsafeVariants {
     /** The same of shared modes and permits, for the names that a member owns. */
     public static MachineFactory members(UnsafeModes variant, LockSettings settings, Predicate<String> owned) {
         return variant(new LeaseAlgorithm(settings).memberMachines(owned), key -> variant.manager(key, settings));
+    }
+
+    /** The same of what a manager must heed. */
+    public static MachineFactory members(UnsafeQueue variant, LockSettings settings) {
+        return variant(new LeaseAlgorithm(settings).memberMachines(all -> true), key -> variant.manager(key, settings));
+    }
+
+    /** The clients' side of what a helper must heed. */
+    public static MachineFactory clients(UnsafeCaches variant, LockSettings settings) {
+        return variant(new LeaseAlgorithm(settings).clientMachines(), key -> variant.helper(key, settings));
     }
 
     /** The clients' side. */

@@ -1,0 +1,56 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator.search;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.peer.lease.UnsafeVariants;
+import io.keyway.lock.peer.queue.UnsafeQueue;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whole algorithms in small worlds: every order of what can happen. */
+class ExplorerTest {
+    private static final int MOST = 2_000_000;
+
+    @Test
+    void twoClientsOfTheLeaseService() {
+        Searches.clean(Scopes.lease(), MOST);
+        Searches.complete(Scopes.leaseAtOnce(), MOST);
+    }
+
+    @Test
+    void fourProcessesThatSeeOneResourceOrTwo() {
+        Searches.complete(Scopes.bucket(), MOST);
+    }
+
+    @Test
+    void twoMembersOfLamportsQueue() {
+        Searches.complete(Scopes.lamport(2, 2), MOST);
+    }
+
+    @Test
+    void aSearchThatMissesAGoalFails() {
+        assertThatThrownBy(() -> Searches.complete(Scopes.lamport(2, 2).reaches("GRANT_AFTER_QUARANTINE"), MOST))
+                .hasMessageContaining("GRANT_AFTER_QUARANTINE");
+    }
+
+    @Test
+    void whatIsFoundCanBeGoneThroughAgain(@TempDir Path directory) {
+        Trail found = Searches.broken(unsafe(), MOST);
+        assertThat(found.broken()).startsWith("R5");
+        Trail read = Trail.read(found.write(directory));
+        assertThat(read).isEqualTo(found);
+        RpcWorld again = new RpcWorld(unsafe());
+        assertThat(read.replay(again)).isEqualTo(found.broken());
+        assertThat(read.chart(again.processes()).lines()).hasSize(found.steps().size() + 2);
+    }
+
+    private static Scope unsafe() {
+        LeaseAlgorithm safe = new LeaseAlgorithm(Scopes.CACHE);
+        return Scopes.lease()
+                .machines(UnsafeVariants.members(UnsafeQueue.FORGETS_THE_FLOOR, Scopes.CACHE), safe.clientMachines());
+    }
+}

@@ -1,0 +1,145 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator.search;
+
+import io.keyway.lock.peer.lamport.LamportAlgorithm;
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.simulator.search.Scope.Ask;
+import java.util.Arrays;
+
+/** The scopes that are searched, by the algorithm. */
+final class Scopes {
+    /** An idle lock goes back after half a lease. */
+    static final LockSettings CACHE = LockSettings.defaults().withCache(2 * Scope.UNIT, 10);
+
+    private static final LeaseAlgorithm LEASE = new LeaseAlgorithm(CACHE);
+    private static final Ask WRITE = Ask.EXCLUSIVE;
+    private static final Ask READ = Ask.SHARED;
+
+    private Scopes() {}
+
+    /** Two clients and one lock, for ever. */
+    static Scope lease() {
+        return new Scope("lease, 2 clients", LEASE)
+                .client(0, WRITE)
+                .client(0, WRITE)
+                .frames(1, 1)
+                .ticks(-1)
+                .reaches("GRANT_AFTER_EXPIRY", "RECALL_ACCEPTED", "IDLE_RETURN", "LAPSED", "PASSED_OVER_HEARD_AGAIN");
+    }
+
+    /** The same without time: more frames on the way, and nothing that a timer mends. */
+    static Scope leaseAtOnce() {
+        return new Scope("lease, 3 clients, no time", LEASE)
+                .client(0, WRITE, WRITE)
+                .client(0, WRITE, WRITE)
+                .client(0, WRITE.atOnce())
+                .withdrawals(1)
+                .reaches("TWO_WAITERS", "RECALL_DENIED", "NO_WAIT_THROUGH_IDLE_CACHE", "WITHDRAWN_AFTER_GRANT");
+    }
+
+    static Scope leaseTroubled() {
+        return new Scope("lease, 2 clients, forgotten, withdrawn", LEASE)
+                .client(0, WRITE, WRITE)
+                .client(0, WRITE)
+                .frames(1, 1)
+                .ticks(-1)
+                .withdrawals(1)
+                .forgets(1);
+    }
+
+    /** One client may die, and the member ends its session. */
+    static Scope leaseOfTheDead() {
+        return new Scope("lease, 2 clients, 1 death", LEASE)
+                .client(0, WRITE)
+                .client(0, WRITE)
+                .frames(1, 1)
+                .ticks(-1)
+                .deaths(1)
+                .forgets(1);
+    }
+
+    static Scope leaseRestarted() {
+        return new Scope("lease, 2 clients, 1 restart", LEASE)
+                .client(0, WRITE)
+                .client(0, WRITE)
+                .frames(1, 1)
+                .ticks(-1)
+                .restarts(1)
+                .reaches("GRANT_AFTER_QUARANTINE", "BELIEF_FROZEN", "REASSERTED", "TWO_WAITERS");
+    }
+
+    static Scope leaseOfThree() {
+        return new Scope("lease, 3 clients", LEASE)
+                .client(0, WRITE)
+                .client(0, WRITE)
+                .client(0, WRITE)
+                .frames(1, 1)
+                .ticks(-1);
+    }
+
+    static Scope shared() {
+        return new Scope("lease, readers and writers, 1 recall", LEASE)
+                .client(0, READ, WRITE)
+                .client(0, READ)
+                .frames(1, 1)
+                .ticks(-1)
+                .reaches("JOINED", "RECALL_ACCEPTED", "SEVERAL_RECALLED", "GRANT_AFTER_EXPIRY");
+    }
+
+    static Scope sharedAtOnce() {
+        return new Scope("lease, readers and writers, no time", LEASE)
+                .client(0, READ, WRITE.instead(), WRITE)
+                .client(0, READ, WRITE.instead())
+                .client(0, READ)
+                .withdrawals(1)
+                .reaches("UPGRADED_AT_ONCE", "UPGRADED_AFTER_WAITING", "UPGRADE_TAKEN_BACK", "SECOND_UPGRADE_REFUSED");
+    }
+
+    static Scope sharedRestarted() {
+        return new Scope("lease, readers, 1 restart", LEASE)
+                .client(0, READ)
+                .client(0, READ)
+                .frames(1, 1)
+                .ticks(-1)
+                .restarts(1);
+    }
+
+    /** Four processes, of which two see one resource and two see both. */
+    static Scope bucket() {
+        return new Scope("bucket, 4 processes, 2 sizes", LEASE)
+                .client(0, Ask.permits(1, 1))
+                .client(0, Ask.permits(1, 1), Ask.permits(1, 2))
+                .client(0, Ask.permits(1, 2), Ask.permits(1, 1))
+                .client(0, Ask.permits(1, 2))
+                .reaches("JOINED", "NARROW_CACHES_ASKED", "PASSED_BY_A_LARGER_VIEW", "SEVERAL_RECALLED");
+    }
+
+    /** Members, and a client of each, who asks so often. */
+    static Scope lamport(int members, int rounds) {
+        Scope scope = new Scope("lamport, n = " + members + ", " + rounds + " rounds", new LamportAlgorithm())
+                .members(members)
+                .frames(2, 3)
+                .reaches("EQUAL_STAMPS", "WAITED_FOR_A_RELEASE");
+        Ask[] asks = new Ask[rounds];
+        Arrays.fill(asks, WRITE);
+        for (int member = 0; member < members; member++) {
+            scope.client(member, asks);
+        }
+        return scope;
+    }
+
+    /** Two clients of one member, and one of another. */
+    static Scope lamportOfThree() {
+        return new Scope("lamport, n = 2, 3 clients", new LamportAlgorithm())
+                .members(2)
+                .client(0, WRITE, WRITE)
+                .client(0, WRITE)
+                .client(1, WRITE);
+    }
+
+    /** Clocks go, and whoever is silent loses the lock. */
+    static Scope lamportInTime() {
+        return lamport(2, 1).frames(1, 1).ticks(-1);
+    }
+}
