@@ -49,7 +49,6 @@ public final class Load implements AutoCloseable {
     private final boolean mapped;
     private final LoadRecord record;
     private final Cuts cuts;
-    private final Consumer<String> say;
     private final List<LoadProcess> clients = new ArrayList<>();
     private final Stage[] stages;
     private final int[] left;
@@ -69,7 +68,6 @@ public final class Load implements AutoCloseable {
     public Load(LoadPlan plan, LockUrl url, LockProvider provider, Consumer<String> say) {
         this.plan = plan;
         this.url = url;
-        this.say = say;
         this.inside = provider.scope(url) == Scope.JVM;
         this.mapped = provider.info().options().stream()
                 .anyMatch(option -> option.name().equals(AddressMap.OPTION.name()));
