@@ -79,8 +79,12 @@ class HostedClientTest {
     }
 
     private LockClient open(Algorithm algorithm) {
+        return open(algorithm, "10s");
+    }
+
+    private LockClient open(Algorithm algorithm, String ttl) {
         OpenRequest request = new OpenRequest(
-                LockUrl.parse("lock:native://" + id + "/keyway?maxTtl=10s&ttl=10s&requestTimeout=2s"),
+                LockUrl.parse("lock:native://" + id + "/keyway?maxTtl=10s&requestTimeout=2s&ttl=" + ttl),
                 ClientOptions.defaults(),
                 HostedClientTest.class.getClassLoader(),
                 time);
@@ -170,7 +174,7 @@ class HostedClientTest {
     @Test
     void aMemberThatHasEndedIsLookedForAtItsIdAndLeasesEndInTime() throws Exception {
         start(LEASE, 1, true);
-        LockClient client = open(LEASE);
+        LockClient client = open(LEASE, "1s");
         Lease held = client.lock("job").acquire();
         member.close();
         assertThatThrownBy(() -> client.lock("other").tryAcquire())
