@@ -75,7 +75,8 @@ public final class LoadJson {
 
     static String text(String value) {
         StringBuilder out = new StringBuilder("\"");
-        for (char c : value.toCharArray()) {
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
             if (c == '"' || c == '\\') {
                 out.append('\\').append(c);
             } else if (c < ' ' || c == '<' || Character.isSurrogate(c)) {

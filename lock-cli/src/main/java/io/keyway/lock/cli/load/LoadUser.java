@@ -60,6 +60,7 @@ final class LoadUser implements AutoCloseable {
         return thread;
     });
 
+    @SuppressWarnings("FutureReturnValueIgnored") // close ends it
     LoadUser(ClientSettings settings, LockClient client, RequestCount count, Journal journal, Consumer<String> say) {
         this.settings = settings;
         this.client = client;
@@ -111,7 +112,7 @@ final class LoadUser implements AutoCloseable {
             acquired = client.lock(name).tryAcquire(settings.lockWait());
         } catch (LockException e) {
             journal.refused(id, "");
-            say.accept("error " + e.getMessage().replace('\n', ' '));
+            say.accept("error " + String.valueOf(e.getMessage()).replace('\n', ' '));
             return;
         }
         long took = System.nanoTime() - start;
@@ -150,6 +151,7 @@ final class LoadUser implements AutoCloseable {
         }
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // close ends it
     private void release(int number) {
         @Nullable Held mine = held.get(number);
         if (mine == null) {
@@ -196,7 +198,7 @@ final class LoadUser implements AutoCloseable {
             journal.released(mine.id, outcome);
             return outcome == ReleaseOutcome.RELEASED ? took : -1;
         } catch (LockException e) {
-            say.accept("error releasing: " + e.getMessage().replace('\n', ' '));
+            say.accept("error releasing: " + String.valueOf(e.getMessage()).replace('\n', ' '));
             return -1;
         }
     }
