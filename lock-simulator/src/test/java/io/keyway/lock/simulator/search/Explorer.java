@@ -24,6 +24,10 @@ final class Explorer {
     record Outcome(String why) {
         /** The step has to wait: more would stand on a link than this search lets. */
         static final Outcome CUT = new Outcome("");
+
+        boolean isCut() {
+            return why.isEmpty();
+        }
     }
 
     /** States as numbers: what they mean, and what can happen. */
@@ -125,7 +129,7 @@ final class Explorer {
             for (int i = 0; i < many; i++) {
                 Outcome outcome = space.apply(state, steps[i], next);
                 taken++;
-                if (outcome == Outcome.CUT) {
+                if (outcome != null && outcome.isCut()) {
                     continue;
                 }
                 if (outcome != null) {
@@ -204,7 +208,7 @@ final class Explorer {
                 if (word >= 0 && word < 64) {
                     bytes[at++] = (byte) word;
                 } else if (word >= 0 && word < 1 << 22) {
-                    bytes[at++] = (byte) (64 | word >>> 16);
+                    bytes[at++] = (byte) (64 | (word >>> 16));
                     bytes[at++] = (byte) (word >>> 8);
                     bytes[at++] = (byte) word;
                 } else {
@@ -229,13 +233,13 @@ final class Explorer {
             for (int i = 0; i < into.length; i++) {
                 int head = bytes[at++];
                 if (head == -128) {
-                    into[i] = bytes[at] << 24
-                            | (bytes[at + 1] & 255) << 16
-                            | (bytes[at + 2] & 255) << 8
-                            | bytes[at + 3] & 255;
+                    into[i] = (bytes[at] << 24)
+                            | ((bytes[at + 1] & 255) << 16)
+                            | ((bytes[at + 2] & 255) << 8)
+                            | (bytes[at + 3] & 255);
                     at += 4;
                 } else if (head >= 64) {
-                    into[i] = (head & 63) << 16 | (bytes[at] & 255) << 8 | bytes[at + 1] & 255;
+                    into[i] = ((head & 63) << 16) | ((bytes[at] & 255) << 8) | (bytes[at + 1] & 255);
                     at += 2;
                 } else {
                     into[i] = head;

@@ -105,7 +105,7 @@ final class Links {
     }
 
     static long token(int[] state, int at) {
-        return (long) state[at] << 32 | state[at + 1] & 0xffffffffL;
+        return ((long) state[at] << 32) | (state[at + 1] & 0xffffffffL);
     }
 
     static void token(int[] state, int at, long token) {

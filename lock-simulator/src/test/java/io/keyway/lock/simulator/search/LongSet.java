@@ -15,7 +15,7 @@ final class LongSet {
         int mask = all.length - 1;
         int at = (int) mine & mask;
         while (all[at] != 0 && all[at] != mine) {
-            at = at + 1 & mask;
+            at = (at + 1) & mask;
         }
         return all[at] == mine;
     }
@@ -32,7 +32,7 @@ final class LongSet {
             if (all[at] == mine) {
                 return false;
             }
-            at = at + 1 & mask;
+            at = (at + 1) & mask;
         }
         all[at] = mine;
         size++;
@@ -47,7 +47,7 @@ final class LongSet {
             if (each != 0) {
                 int at = (int) each & mask;
                 while (all[at] != 0) {
-                    at = at + 1 & mask;
+                    at = (at + 1) & mask;
                 }
                 all[at] = each;
             }

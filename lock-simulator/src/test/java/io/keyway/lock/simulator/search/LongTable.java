@@ -24,7 +24,7 @@ final class LongTable {
 
     /** -1 if there is none. */
     int get(long key) {
-        for (int at = place(key); ; at = at + 1 & keys.length - 1) {
+        for (int at = place(key); ; at = (at + 1) & (keys.length - 1)) {
             if (keys[at] == key) {
                 return values[at];
             }
@@ -36,7 +36,7 @@ final class LongTable {
 
     private int place(long key) {
         long hash = key * 0x9E3779B97F4A7C15L;
-        return (int) (hash >>> 32) & keys.length - 1;
+        return (int) (hash >>> 32) & (keys.length - 1);
     }
 
     void put(long key, int value) {
@@ -53,7 +53,7 @@ final class LongTable {
         }
         int at = place(key);
         while (keys[at] != 0 && keys[at] != key) {
-            at = at + 1 & keys.length - 1;
+            at = (at + 1) & (keys.length - 1);
         }
         size += keys[at] == 0 ? 1 : 0;
         keys[at] = key;

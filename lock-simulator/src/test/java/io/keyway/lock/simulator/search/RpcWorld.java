@@ -134,15 +134,15 @@ final class RpcWorld implements Explorer.Space {
         int count = 0;
         for (int member = 0; member < links.members; member++) {
             if (turns.local(state[member]).isDue()) {
-                into[count++] = FIRE << 4 | member;
+                into[count++] = (FIRE << 4) | member;
             }
             for (int to = 0; to < links.members; to++) {
                 if (links.members > 1 && state[links.pair(member, to)] > 0) {
-                    into[count++] = PAIR << 4 | member << 2 | to;
+                    into[count++] = (PAIR << 4) | (member << 2) | to;
                 }
             }
             if (state[links.restarts] > 0) {
-                into[count++] = RESTART << 4 | member;
+                into[count++] = (RESTART << 4) | member;
             }
         }
         for (int client = 0; client < links.clients; client++) {
@@ -151,7 +151,7 @@ final class RpcWorld implements Explorer.Space {
         if (state[links.ticks] != 0 && (state[links.pauses] > 0 || !isAnyClientDue(state))) {
             into[count++] = TICK << 4;
             for (int node = 0; state[links.drifts] > 0 && state[links.calm] == 0 && node < links.firstLink(); node++) {
-                into[count++] = LAG << 4 | node;
+                into[count++] = (LAG << 4) | node;
             }
         }
         return count;
@@ -175,44 +175,44 @@ final class RpcWorld implements Explorer.Space {
         int link = links.link(client);
         int up = state[link + Links.STATE];
         if (up == Links.UP && state[links.toMember(client)] > 0) {
-            into[count++] = TO_MEMBER << 4 | client;
+            into[count++] = (TO_MEMBER << 4) | client;
         }
         MemberLocal member = turns.member(state[scope.memberOf.get(client)]);
-        if (up == Links.UP && state[links.forgets] > 0 && (member.forgettable & 1 << client) != 0) {
-            into[count++] = FORGET << 4 | client;
+        if (up == Links.UP && state[links.forgets] > 0 && (member.forgettable & (1 << client)) != 0) {
+            into[count++] = (FORGET << 4) | client;
         }
         if (isDead(state, client)) {
             return count;
         }
         ClientLocal of = turns.client(state[links.client(client)]);
         if (state[links.toClient(client)] > 0) {
-            into[count++] = TO_CLIENT << 4 | client;
+            into[count++] = (TO_CLIENT << 4) | client;
         }
         if (of.isDue()) {
-            into[count++] = FIRE << 4 | links.client(client);
+            into[count++] = (FIRE << 4) | links.client(client);
         }
         if (of.next() >= 0) {
-            into[count++] = ASK << 4 | client;
+            into[count++] = (ASK << 4) | client;
         }
         if (of.holder() >= 0) {
-            into[count++] = RELEASE << 4 | client;
+            into[count++] = (RELEASE << 4) | client;
         }
         if (state[links.withdrawals] > 0 && of.waiter() >= 0) {
-            into[count++] = WITHDRAW << 4 | client;
+            into[count++] = (WITHDRAW << 4) | client;
         }
         if (up == Links.ENDED || up == Links.RESTARTED) {
-            into[count++] = HEAR_END << 4 | client;
+            into[count++] = (HEAR_END << 4) | client;
         } else if (up == Links.DOWN && of.wantsLink()) {
-            into[count++] = CONNECT << 4 | client;
+            into[count++] = (CONNECT << 4) | client;
         }
         if (state[links.deaths] > 0) {
-            into[count++] = DIE << 4 | client;
+            into[count++] = (DIE << 4) | client;
         }
         return count;
     }
 
     private boolean isDead(int[] state, int client) {
-        return (state[links.dead] & 1 << client) != 0;
+        return (state[links.dead] & (1 << client)) != 0;
     }
 
     @Override
@@ -567,19 +567,19 @@ final class RpcWorld implements Explorer.Space {
     private int arrival(int[] state) {
         for (int client = 0; client < links.clients; client++) {
             if (!isDead(state, client) && state[links.toClient(client)] > 0) {
-                return TO_CLIENT << 4 | client;
+                return (TO_CLIENT << 4) | client;
             }
         }
         for (int pair = 0; links.members > 1 && pair < links.members * links.members; pair++) {
             int from = pair / links.members;
             int to = pair % links.members;
             if (state[links.pair(from, to)] > 0) {
-                return PAIR << 4 | from << 2 | to;
+                return (PAIR << 4) | (from << 2) | to;
             }
         }
         for (int client = 0; client < links.clients; client++) {
             if (state[links.toMember(client)] > 0 && state[links.link(client) + Links.STATE] == Links.UP) {
-                return TO_MEMBER << 4 | client;
+                return (TO_MEMBER << 4) | client;
             }
         }
         return -1;
@@ -593,7 +593,7 @@ final class RpcWorld implements Explorer.Space {
         }
         for (int member = 0; member < links.members; member++) {
             if (turns.local(state[member]).isDue()) {
-                return FIRE << 4 | member;
+                return (FIRE << 4) | member;
             }
         }
         for (int client = 0; client < links.clients; client++) {
@@ -603,13 +603,13 @@ final class RpcWorld implements Explorer.Space {
             ClientLocal of = of(state, client);
             int up = state[links.link(client) + Links.STATE];
             if (up == Links.ENDED || up == Links.RESTARTED) {
-                return HEAR_END << 4 | client;
+                return (HEAR_END << 4) | client;
             } else if (up == Links.DOWN && of.wantsLink()) {
-                return CONNECT << 4 | client;
+                return (CONNECT << 4) | client;
             } else if (of.isDue()) {
-                return FIRE << 4 | links.client(client);
+                return (FIRE << 4) | links.client(client);
             } else if (of.holder() >= 0) {
-                return RELEASE << 4 | client;
+                return (RELEASE << 4) | client;
             }
         }
         return TICK << 4;

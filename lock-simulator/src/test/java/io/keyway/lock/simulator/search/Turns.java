@@ -44,7 +44,7 @@ final class Turns {
     private static final int KINDS = 4;
     private static final int ARGUMENTS = 6;
     /** At a member, what stands for another one as the sender. */
-    static final int OTHER_MEMBER = 1 << ARGUMENTS - 1;
+    static final int OTHER_MEMBER = 1 << (ARGUMENTS - 1);
     /** An echo that is none. */
     static final int NO_ECHO = (1 << ARGUMENTS) - 1;
 
@@ -174,7 +174,8 @@ final class Turns {
 
     /** What that process does with that. */
     Step take(int local, int kind, int argument, int frame) {
-        long key = (long) (local + 1) << 32 | (long) frame << KINDS + ARGUMENTS | (long) argument << KINDS | kind;
+        long key =
+                ((long) (local + 1) << 32) | ((long) frame << (KINDS + ARGUMENTS)) | ((long) argument << KINDS) | kind;
         int number = taken.get(key);
         if (number < 0) {
             steps.add(turn(local, kind, argument, frame));
@@ -201,13 +202,13 @@ final class Turns {
             if (after instanceof ClientLocal client) {
                 turn(client, kind, argument, frame, step, world);
             } else {
-                world.input(input((MemberLocal) after, kind, argument, frame));
+                world.input(memberInput(kind, argument, frame));
             }
         } catch (RuntimeException | AssertionError e) {
             step.breaks("a machine fails: " + e);
         }
         step.next = number(after);
-        if (after instanceof MemberLocal member) {
+        if (after instanceof MemberLocal) {
             String conflict = member(step.next).conflict((MemberLocal) before);
             if (conflict != null) {
                 step.breaks(conflict);
@@ -235,7 +236,7 @@ final class Turns {
         }
     }
 
-    private Input input(MemberLocal member, int kind, int argument, int frame) {
+    private Input memberInput(int kind, int argument, int frame) {
         return switch (kind) {
             case OPEN -> new Input.Opened(argument);
             case END -> new Input.Died(argument);
