@@ -24,9 +24,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "simulate",
         mixinStandardHelpOptions = true,
-        footer =
-                "%nExit code: 0 if every promise was kept; 122 if an oracle says that one was broken: what, where, and the"
-                        + " command that repeats it are printed.",
+        footer = "%nExit code: 0 if every promise was kept; 122 if an oracle says that one was broken: what, where, and"
+                + " the command that repeats it are printed.",
         description = "Runs a native algorithm in a simulated world, with the faults that you name, and draws what"
                 + " happened. Equal options are equal runs. Touches no lock of yours.")
 final class SimulateCommand implements Callable<Integer> {

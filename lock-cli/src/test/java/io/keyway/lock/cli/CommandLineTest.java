@@ -60,9 +60,10 @@ class CommandLineTest {
                 "64 | simulate --clients 7         | --clients: 7 is not within 1 to 6.",
                 "64 | simulate --faults cut,fire   | --faults: there is no fire; there are any, delay, loss,",
                 "64 | simulate --faults wall-step  | --faults: not all of wall-step happen with lease and 1 member ",
-                "64 | simulate --slow client1=5    | --slow: client1=5 is no link with milliseconds, as client1:member=300",
+                "64 | simulate --slow client1=5    | --slow: client1=5 is no link with milliseconds, as client1:",
                 "64 | simulate --slow client1:client2=5 | --slow: client1 and client2 have no link.",
-                "64 | simulate --slow client9:member=5  | --slow: there is no client9; there are member, client1, client2.",
+                "64 | simulate --slow client9:member=5  | --slow: there is no client9; there are member, "
+                        + "client1, client2.",
                 "64 | simulate --plan /nothing/here     | /nothing/here cannot be read",
                 "64 | shwo                         | there is no command shwo; did you mean show?",
                 "64 | run                          | Missing required parameter: 'NAME'",

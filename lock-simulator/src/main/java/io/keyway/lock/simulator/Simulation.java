@@ -68,7 +68,7 @@ public record Simulation(Run picture, boolean held, String verdict) {
                         time)
                 : String.format(
                         Locale.ROOT,
-                        "All oracles hold: %,d events, %d faults, %s; everybody was served, and nothing is left over.%n",
+                        "All oracles hold: %,d events, %d faults, %s; everybody was served, and nothing is left.%n",
                         result.events(),
                         result.faults(),
                         time);
