@@ -21,7 +21,7 @@ class LatenciesTest {
         Arrays.sort(times);
         for (double share : new double[] {0.01, 0.25, 0.5, 0.9, 0.99, 0.999}) {
             long exact = times[(int) Math.ceil(share * times.length) - 1];
-            assertThat((double) latencies.within(share)).isCloseTo(exact, Percentage.withPercentage(3.2));
+            assertThat((double) latencies.within(share)).isCloseTo((double) exact, Percentage.withPercentage(3.2));
         }
         assertThat(latencies.within(1)).isEqualTo(times[times.length - 1]);
         assertThat(latencies.count()).isEqualTo(times.length);
