@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * The partitions of a load: each time it is due, 1 to n - 1 of the clients that are not cut, at random, are cut from all
- * servers for a while. For one thread.
+ * The partitions of a load: each time it is due, 1 to n - 1 of the clients that are not cut, at random, are cut from
+ * all servers for a while. For one thread.
  */
 final class Cuts {
     private record Open(int number, List<Integer> clients, long until, boolean sure) {}
