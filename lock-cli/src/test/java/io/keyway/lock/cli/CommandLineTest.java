@@ -133,8 +133,10 @@ class CommandLineTest {
         int code = execute("run", "--url", url() + "&without=read-write,semaphore", option, "n", "--", "true");
 
         assertThat(code).isEqualTo(64);
-        assertThat(err()).contains(needs + ", which lock:table: lacks; lock:native:, lock:redis: and ");
-        assertThat(err()).contains("lock:zookeeper: have them.").doesNotContain("lock:reference");
+        assertThat(err())
+                .contains(needs + ", which lock:table: lacks; ")
+                .contains("lock:native:, lock:redis: and lock:zookeeper: have them.")
+                .doesNotContain("lock:reference");
     }
 
     @ParameterizedTest

@@ -126,9 +126,14 @@ class TokenFloorTest {
     void whoIsAtWorkIsNotRefusedForAFloorThatAnotherRaised() throws Exception {
         String url = "lock:native:mem://differ?clock=manual";
         LockClient first = open(url + "&tokenFloor=5");
+        for (int i = 0; i < 20; i++) {
+            token(first, "b");
+        }
         Lease held = first.lock("a").acquire();
         // Below the tokens that there are, so that it can be given at once.
-        token(open(url + "&tokenFloor=" + (held.token() >>> 32 << 32)), "b");
+        long other = held.token() - 10;
+        assertThat(other).isGreaterThan(5);
+        token(open(url + "&tokenFloor=" + other), "b");
         MemoryWorld world = first.unwrap(MemoryWorld.class);
         world.cut(true);
         world.advance(Duration.ofSeconds(6));
