@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
-import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
@@ -14,14 +13,8 @@ import io.keyway.lock.peer.service.LockSettings;
 public enum UnsafeCaches {
     /** A recall is accepted while a user holds. */
     ACCEPTS_WHILE_IN_USE,
-    /** A grant is used when it comes, however little of its lease is left. */
-    USES_STALE_GRANTS,
-    /** A grant that nobody wants is not given back. */
-    KEEPS_UNWANTED_GRANTS,
     /** After the loss of a session nobody asks again. */
     ASKS_ONCE,
-    /** The frozen belief of a member's former life is thawed from the receipt of the answer. */
-    THAWS_FROM_RECEIPT,
     /** A refusal is not told to the user. */
     SWALLOWS_REFUSALS,
     /** What others want is kept in the cache. */
@@ -55,15 +48,6 @@ public enum UnsafeCaches {
         }
 
         @Override
-        Belief belief(long ttl, Turn turn) {
-            Belief safe = super.belief(ttl, turn);
-            if (undone == THAWS_FROM_RECEIPT && !handles().isEmpty()) {
-                safe.echoed(turn.now());
-            }
-            return safe;
-        }
-
-        @Override
         LockClientHelper fresh(Key of, LockSettings with) {
             return undone.helper(of, with);
         }
@@ -75,18 +59,6 @@ public enum UnsafeCaches {
         Waiters(UnsafeCaches undone, Key key, boolean cache) {
             super(key, cache);
             this.undone = undone;
-        }
-
-        @Override
-        boolean stands(Waiter waiter, Belief belief, Turn turn) {
-            return undone == USES_STALE_GRANTS || super.stands(waiter, belief, turn);
-        }
-
-        @Override
-        void returnUnused(Peer to, long token, Turn turn) {
-            if (undone != KEEPS_UNWANTED_GRANTS) {
-                super.returnUnused(to, token, turn);
-            }
         }
 
         @Override

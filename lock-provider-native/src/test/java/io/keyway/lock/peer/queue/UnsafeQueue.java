@@ -18,14 +18,10 @@ public enum UnsafeQueue {
     FORGETS_THE_FLOOR,
     /** A request is granted where nobody holds, whoever waits and whatever keeps others out. */
     GRANTS_WHAT_LOOKS_FREE,
-    /** A claim is believed at any time, whoever was granted the lock since. */
-    BELIEVES_LATE_CLAIMS,
     /** An upgrade is granted beside other readers. */
     UPGRADES_BESIDE_READERS,
     /** The end of a lease frees nothing. */
     EXPIRY_IGNORED,
-    /** The end of a session frees nothing, and takes nobody out of the queue. */
-    END_OF_SESSION_IGNORED,
     /** Who was passed over since it was silent is not looked at when it is heard. */
     HEARD_IGNORED,
     /** At the end of the quarantine nobody looks at the queue. */
@@ -70,7 +66,6 @@ public enum UnsafeQueue {
         public void called(Call call, Turn turn) {
             boolean ignored = switch (undone) {
                 case EXPIRY_IGNORED -> call instanceof MemberView.Expired;
-                case END_OF_SESSION_IGNORED -> call instanceof MemberView.SessionEnded;
                 case HEARD_IGNORED -> call instanceof MemberView.Heard;
                 case OPENING_IGNORED -> call instanceof MemberView.Opening;
                 default -> false;
@@ -124,29 +119,6 @@ public enum UnsafeQueue {
                 }
             }
             return grant;
-        }
-
-        @Override
-        void reassert(Peer from, LockMessage.Reassert claim, Turn turn) {
-            boolean late = undone == BELIEVES_LATE_CLAIMS && !turn.member().quarantined();
-            if (late && current(from, claim.token()) == null) {
-                HeldGrant grant = new HeldGrant(
-                        from,
-                        claim.request(),
-                        claim.token(),
-                        claim.hi(),
-                        claim.mode(),
-                        claim.permits(),
-                        claim.ttl(),
-                        claim.owner(),
-                        turn.now(),
-                        0);
-                grants.add(grant);
-                turn.member().grant(from, key, grant.token, grant.ttl);
-                turn.send(from, new LockMessage.Reasserted(key, claim.token(), true));
-            } else {
-                super.reassert(from, claim, turn);
-            }
         }
 
         @Override
