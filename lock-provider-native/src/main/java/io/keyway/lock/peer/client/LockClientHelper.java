@@ -535,10 +535,10 @@ public class LockClientHelper implements Machine {
      */
     private void end(ClientGrant held, LeaseLoss.Cause cause, String detail, boolean release, Turn turn) {
         GrantHandle.Use use = held.handle.close();
-        gone(held, turn);
         if (use != null) {
             turn.tell(new LockNotice.Ended(key, use.token(), cause, detail, use.user()));
         }
+        gone(held, turn);
         Waiter conversion = waiters.conversions().converting(held);
         if (conversion != null) {
             waiters.refuseConversion(conversion, release, turn);
@@ -650,8 +650,8 @@ public class LockClientHelper implements Machine {
             }
             return;
         }
-        gone(held, turn);
         turn.tell(new LockNotice.Ended(key, use.token(), revoke.cause(), ClientGrant.why(revoke), use.user()));
+        gone(held, turn);
         Waiter conversion = waiters.conversions().converting(held);
         if (conversion != null) {
             waiters.refuseConversion(conversion, true, turn);

@@ -17,6 +17,9 @@ public interface ClientRuntime extends ClientCell {
         post(input);
     }
 
+    /** Runs the task after that many nanoseconds, where notices are told: with none at the same time. */
+    void after(long nanos, Runnable task);
+
     /** The clock of the cell, with timers. */
     TimeSource time();
 

@@ -11,6 +11,8 @@ import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.LockEngine.Sink;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -26,11 +28,24 @@ final class GrantHold implements LockEngine.Hold, HeldByName.Grants, OpenRelease
     /** A future, and no mere stage: whoever asks for its answer gets this one. */
     private static final CompletionStage<Answer> DONE = CompletableFuture.completedFuture(Answer.DONE);
 
+    private static final VarHandle TOLD;
+
+    static {
+        try {
+            TOLD = MethodHandles.lookup().findVarHandle(GrantHold.class, "told", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final GrantHandle handle;
     private final ClientCell origin;
     private final TimeSource time;
     private final OpenReleases releases;
     private final Duration ttl;
+
+    /** The last token whose use was told, by whichever thread; a use that is not told yet is public already. */
+    private volatile long told;
 
     /** The token that was in use when this grant changed its mode and became another one; 0 if it did not. */
     private volatile long converted;
@@ -49,8 +64,28 @@ final class GrantHold implements LockEngine.Hold, HeldByName.Grants, OpenRelease
         if (token == 0) {
             return false;
         }
-        sink.granted(this, token);
+        try {
+            sink.granted(this, token);
+        } finally {
+            wasTold(token);
+        }
         return true;
+    }
+
+    /** The sink of that use knows of it. */
+    void wasTold(long token) {
+        // Whoever looks too early looks again, so that no fence is needed.
+        TOLD.setRelease(this, token);
+    }
+
+    /** Whether the sink of that use knows of it, and may be told more. */
+    boolean isTold(long token) {
+        return told >= token;
+    }
+
+    /** Whether that is one of its tokens. */
+    boolean covers(long token) {
+        return handle.covers(token);
     }
 
     @Override

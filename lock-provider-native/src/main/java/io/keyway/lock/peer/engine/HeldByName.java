@@ -96,6 +96,20 @@ final class HeldByName {
         return made;
     }
 
+    /** What has that token; null if nothing does any more. */
+    @Nullable
+    GrantHold covering(Key key, long token) {
+        Grants known = held(key).get(name(key));
+        if (known != null) {
+            for (GrantHold hold : known.all()) {
+                if (hold.covers(token)) {
+                    return hold;
+                }
+            }
+        }
+        return null;
+    }
+
     /** That handle is closed for good. */
     void closed(GrantHandle handle) {
         held(handle.key()).computeIfPresent(name(handle.key()), (name, known) -> {

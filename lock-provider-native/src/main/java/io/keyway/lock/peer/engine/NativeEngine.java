@@ -54,6 +54,7 @@ public final class NativeEngine implements LockEngine {
     private final Guarantees guarantees;
     private final HeldByName held = new HeldByName();
     private final OpenReleases releases = new OpenReleases();
+    private final UntoldUses untold;
     private final Admin admin;
     private final ClientRuntime runtime;
 
@@ -82,6 +83,7 @@ public final class NativeEngine implements LockEngine {
         this.features = features;
         this.guarantees = guarantees;
         this.admin = new Admin(algorithm, this::post, this::server);
+        this.untold = new UntoldUses(NativeEngine::tell, this::after);
         this.runtime = runtime.apply(this::heard);
     }
 
@@ -126,7 +128,9 @@ public final class NativeEngine implements LockEngine {
             if (granted.user() instanceof Conversion conversion) {
                 conversion.from().becameAnother(conversion.token());
             }
-            sink(granted.user()).granted(hold(granted.handle(), origin), granted.token());
+            GrantHold hold = hold(granted.handle(), origin);
+            sink(granted.user()).granted(hold, granted.token());
+            hold.wasTold(granted.token());
         } else if (said instanceof LockNotice.Waiting waiting) {
             OptionalInt ahead = waiting.ahead() < 0 ? OptionalInt.empty() : OptionalInt.of(waiting.ahead());
             sink(waiting.user()).waiting(ahead, owners(waiting.holders()));
@@ -142,12 +146,10 @@ public final class NativeEngine implements LockEngine {
         } else if (said instanceof LockNotice.Misdirected away) {
             String why = "another member decides on this name by now";
             failed(away.request(), new LockUnavailableException(why, null, origin.server(), null), away.user());
-        } else if (said instanceof LockNotice.Doubted doubted) {
-            sink(doubted.user()).doubt(doubted.why());
-        } else if (said instanceof LockNotice.Certain certain) {
-            sink(certain.user()).certain();
-        } else if (said instanceof LockNotice.Ended ended) {
-            sink(ended.user()).ended(ended.cause(), ended.detail());
+        } else if (said instanceof LockNotice.OfUse ofUse) {
+            if (!untold.keeps(ofUse, held.covering(ofUse.key(), ofUse.token()))) {
+                tell(ofUse);
+            }
         } else if (said instanceof LockNotice.ReleaseDone done) {
             releases.done(done);
         } else if (said instanceof LockNotice.Closed closed) {
@@ -156,6 +158,17 @@ public final class NativeEngine implements LockEngine {
             admin.told(told);
         } else if (said instanceof LockNotice.Alarm alarm) {
             LOG.warn("{}", alarm.shown());
+        }
+    }
+
+    private static void tell(LockNotice.OfUse said) {
+        Sink sink = sink(said.user());
+        if (said instanceof LockNotice.Doubted doubted) {
+            sink.doubt(doubted.why());
+        } else if (said instanceof LockNotice.Certain) {
+            sink.certain();
+        } else if (said instanceof LockNotice.Ended ended) {
+            sink.ended(ended.cause(), ended.detail());
         }
     }
 
@@ -306,6 +319,10 @@ public final class NativeEngine implements LockEngine {
 
     private String server() {
         return runtime.server();
+    }
+
+    private void after(long nanos, Runnable task) {
+        runtime.after(nanos, task);
     }
 
     private void post(Key key, LockCall call) {

@@ -121,6 +121,11 @@ public final class LocalRuntime implements ClientRuntime {
         }
     }
 
+    @Override
+    public void after(long nanos, Runnable task) {
+        io.after(nanos, task);
+    }
+
     /**
      * @throws LockUnavailableException if no byte can be locked; nothing is started then, and the next request tries
      *     again

@@ -151,6 +151,11 @@ public final class MemoryWorlds {
         }
 
         @Override
+        public void after(long nanos, Runnable task) {
+            world.loop.at(world.loop.nanoTime() + nanos, task);
+        }
+
+        @Override
         public TimeSource time() {
             return world.time;
         }

@@ -75,20 +75,28 @@ public sealed interface LockNotice extends Notice {
     /** Final: the request was withdrawn and will not be granted. */
     record Withdrawn(Key key, long request, @Nullable Object user) implements LockNotice {}
 
+    /** Of a use that was granted before. */
+    sealed interface OfUse extends LockNotice {
+        long token();
+
+        @Nullable
+        Object user();
+    }
+
     /** The grant in use with that token may be in trouble; belief goes on until its deadline. */
     record Doubted(
-            Key key, long token, String why, @Nullable Object user) implements LockNotice {}
+            Key key, long token, String why, @Nullable Object user) implements OfUse {}
 
     /** The trouble is over. */
-    record Certain(Key key, long token, @Nullable Object user) implements LockNotice {}
+    record Certain(Key key, long token, @Nullable Object user) implements OfUse {}
 
-    /** The grant in use with that token is over without a release. Once a grant. */
+    /** The grant in use with that token is over without a release. Once a grant, and before {@link Closed}. */
     record Ended(
             Key key,
             long token,
             LeaseLoss.Cause cause,
             String detail,
-            @Nullable Object user) implements LockNotice {}
+            @Nullable Object user) implements OfUse {}
 
     /**
      * Answers Release.
