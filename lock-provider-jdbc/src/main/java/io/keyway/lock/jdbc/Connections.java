@@ -1,0 +1,277 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.NotExecutedException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one client: a pool of its own, or the application's. However many threads want one, no more than
+ * the option says are taken; one of them is kept for what renews or ends a grant, and one for listening.
+ *
+ * <p>A connection is had for one piece of work, in autocommit and with a network timeout, and given back as it was. One
+ * on which a call ran out of time, or ended in a way that nobody knows, is closed.
+ */
+final class Connections implements AutoCloseable {
+
+    /** What is done on a connection. */
+    @FunctionalInterface
+    interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    /** Who asks for a connection. */
+    enum Purpose {
+        /** Whoever wants a lock, or wants to know something. */
+        ASKING,
+        /** A renewal or the end of a grant. */
+        KEEPING
+    }
+
+    private static final Duration LEAST = Duration.ofMillis(250);
+
+    private final JdbcSettings settings;
+    private final Dialect dialect;
+    private final Semaphore asking;
+    private final Semaphore keeping = new Semaphore(1, true);
+    private final ReentrantLock opening = new ReentrantLock();
+    private @Nullable HikariDataSource own;
+    private boolean closed;
+
+    Connections(JdbcSettings settings, Dialect dialect) {
+        this.settings = settings;
+        this.dialect = dialect;
+        this.asking = new Semaphore(settings.get(JdbcOptions.CONNECTIONS) - 2, true);
+    }
+
+    /**
+     * Does that piece of work, again if the database has rolled it back and asks for that.
+     *
+     * @throws NotExecutedException if it surely had no effect
+     * @throws SQLException if nobody knows
+     */
+    <T> T call(Purpose purpose, Deadline deadline, Work<T> work) throws Exception {
+        Semaphore taken = take(purpose, deadline);
+        try (Borrowed borrowed = borrow()) {
+            borrowed.limit(deadline);
+            while (true) {
+                try {
+                    return work.on(borrowed.connection);
+                } catch (SQLException e) {
+                    failed(borrowed, deadline, e);
+                }
+            }
+        } finally {
+            taken.release();
+        }
+    }
+
+    private Semaphore take(Purpose purpose, Deadline deadline) throws InterruptedException, NotExecutedException {
+        if (purpose == Purpose.KEEPING && !asking.tryAcquire()) {
+            if (keeping.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
+                return keeping;
+            }
+        } else if (purpose == Purpose.KEEPING || asking.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
+            return asking;
+        }
+        throw new NotExecutedException("no connection to " + settings.place() + " was free in time: all "
+                + settings.get(JdbcOptions.CONNECTIONS) + " were busy (lock.connections says how many there are)");
+    }
+
+    /** Goes on if the work may be done once more. */
+    private void failed(Borrowed borrowed, Deadline deadline, SQLException e)
+            throws NotExecutedException, SQLException {
+        switch (dialect.failure(e)) {
+            case REPEAT -> {
+                if (deadline.nanos() == 0) {
+                    throw new NotExecutedException("rolled back until the time was over: " + e.getMessage(), e);
+                }
+            }
+            case REFUSED -> throw new NotExecutedException(settings.place() + " refused: " + e.getMessage(), e);
+            case UNWELCOME -> throw unwelcome(e);
+            case UNKNOWN -> {
+                borrowed.discard();
+                throw e;
+            }
+        }
+    }
+
+    InvalidLockUrlException unwelcome(SQLException e) {
+        return new InvalidLockUrlException(
+                settings.url() + ": the database refuses this user: " + Masked.message(e)
+                        + ". Name a user that may connect, and read and write the table "
+                        + settings.table().locks()
+                        + " and its sequence.",
+                null);
+    }
+
+    /** Whether that says that the database is not there, or not for us. */
+    boolean isUnreachable(Throwable failure) {
+        return failure instanceof SQLException e && dialect.failure(e) == Dialect.Failure.UNKNOWN;
+    }
+
+    /** A connection for as long as the caller wants it, beside all others; for listening. */
+    Borrowed borrow() throws NotExecutedException {
+        HikariDataSource pool = null;
+        try {
+            DataSource source = settings.dataSource().orElse(null);
+            if (source == null) {
+                pool = pool();
+                source = pool;
+            }
+            return new Borrowed(source.getConnection(), pool);
+        } catch (SQLException | RuntimeException e) {
+            for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+                if (cause instanceof SQLException refused && dialect.failure(refused) == Dialect.Failure.UNWELCOME) {
+                    throw unwelcome(refused);
+                }
+            }
+            throw new NotExecutedException("no connection to " + settings.place() + ": " + Masked.message(e), e);
+        }
+    }
+
+    /** {@return what to give to those who ask for the driver} */
+    DataSource dataSource() throws NotExecutedException {
+        DataSource given = settings.dataSource().orElse(null);
+        return given == null ? pool() : given;
+    }
+
+    private HikariDataSource pool() throws NotExecutedException {
+        opening.lock();
+        try {
+            if (closed) {
+                throw new NotExecutedException("the client is closed");
+            }
+            if (own == null) {
+                own = new HikariDataSource(config());
+            }
+            return own;
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    private HikariConfig config() {
+        Duration connect = settings.connectTimeout();
+        Duration request = settings.requestTimeout();
+        Duration wait = connect.compareTo(request) < 0 ? connect : request;
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("keyway-" + settings.clientName());
+        config.setJdbcUrl(settings.driverUrl());
+        dialect.driver(settings.clientName(), connect)
+                .forEach((name, value) -> config.addDataSourceProperty((String) name, value));
+        dialect.begin(request).ifPresent(config::setConnectionInitSql);
+        config.setMaximumPoolSize(settings.get(JdbcOptions.CONNECTIONS));
+        config.setMinimumIdle(1);
+        config.setIdleTimeout(TimeUnit.MINUTES.toMillis(1));
+        config.setConnectionTimeout(Math.max(LEAST.toMillis(), wait.toMillis()));
+        config.setValidationTimeout(LEAST.toMillis());
+        config.setInitializationFailTimeout(-1);
+        config.setAutoCommit(true);
+        config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+        config.setThreadFactory(threads());
+        return config;
+    }
+
+    private ThreadFactory threads() {
+        AtomicInteger made = new AtomicInteger();
+        return work -> {
+            Thread thread = new Thread(work, "keyway-" + settings.clientName() + "-pool-" + made.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    @Override
+    public void close() {
+        HikariDataSource pool;
+        opening.lock();
+        try {
+            closed = true;
+            pool = own;
+        } finally {
+            opening.unlock();
+        }
+        if (pool != null) {
+            pool.close();
+        }
+    }
+
+    /** A connection that goes back as it was. */
+    static final class Borrowed implements AutoCloseable {
+        final Connection connection;
+        private final @Nullable HikariDataSource pool;
+        private final boolean manual;
+        private int timeout = -1;
+        private boolean discarded;
+
+        private Borrowed(Connection connection, @Nullable HikariDataSource pool) throws SQLException {
+            this.connection = connection;
+            this.pool = pool;
+            boolean ready = false;
+            try {
+                this.manual = !connection.getAutoCommit();
+                if (manual) {
+                    connection.setAutoCommit(true);
+                }
+                ready = true;
+            } finally {
+                if (!ready) {
+                    connection.close();
+                }
+            }
+        }
+
+        /** Gives all that follows so much time. */
+        void limit(Deadline deadline) {
+            try {
+                if (timeout < 0) {
+                    timeout = connection.getNetworkTimeout();
+                }
+                connection.setNetworkTimeout(Runnable::run, deadline.millis());
+            } catch (SQLException e) {
+                // A driver without timeouts, such as one of a database in this process.
+                timeout = -1;
+            }
+        }
+
+        /** It is closed, and not given to anybody again. */
+        void discard() {
+            discarded = true;
+            try {
+                connection.abort(Runnable::run);
+            } catch (SQLException e) {
+                // It is of no use any more.
+            }
+            if (pool != null) {
+                pool.evictConnection(connection);
+            }
+        }
+
+        @Override
+        public void close() {
+            try (connection) {
+                if (!discarded && timeout >= 0) {
+                    connection.setNetworkTimeout(Runnable::run, timeout);
+                }
+                if (!discarded && manual) {
+                    connection.setAutoCommit(false);
+                }
+            } catch (SQLException e) {
+                // The pool finds out that it is of no use.
+            }
+        }
+    }
+}

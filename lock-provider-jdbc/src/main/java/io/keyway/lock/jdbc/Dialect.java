@@ -1,0 +1,188 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.kit.table.Notice;
+import io.keyway.lock.kit.table.RowStore.Listed;
+import io.keyway.lock.kit.table.RowStore.Stored;
+import io.keyway.lock.kit.table.RowStore.Write;
+import io.keyway.lock.kit.table.RowStore.Written;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Properties;
+
+/**
+ * What is said to a database in its own words. Each call has a connection for itself, in autocommit, whose network
+ * timeout is set; it begins no thread, repeats nothing and leaves nothing on the connection. Stateless.
+ *
+ * <p>The clock is the database's, read in the statement that reads or writes the row; never one that stands still
+ * during a transaction. Versions are taken from a sequence while the row that they are for is locked, so that they rise
+ * for each key. A row that is over may go ({@link #sweep}), if no version of a later row of that key can be lower.
+ */
+interface Dialect {
+
+    /** What a failed statement has done. */
+    enum Failure {
+        /** Nothing, and the same statement may well succeed now: a serialization failure, a deadlock. */
+        REPEAT,
+        /** Nothing: the database has refused it. */
+        REFUSED,
+        /** The database does not accept who asks, and will not. */
+        UNWELCOME,
+        /** Nobody knows. */
+        UNKNOWN
+    }
+
+    /** {@return the name for people, as {@code PostgreSQL}} */
+    String name();
+
+    /**
+     * {@return the statements that make the tables and the sequence}
+     *
+     * @param table their names
+     */
+    List<String> ddl(TableName table);
+
+    /**
+     * {@return what the driver has to know for connections of our own, beside the URL; what the URL says goes before}
+     *
+     * @param client the name of the client
+     * @param connectTimeout the bound of connecting
+     */
+    Properties driver(String client, Duration connectTimeout);
+
+    /**
+     * {@return the statement that each connection of our own begins with; empty if there is none}
+     *
+     * @param requestTimeout the bound of one statement
+     */
+    Optional<String> begin(Duration requestTimeout);
+
+    /**
+     * {@return what a statement that failed has done}
+     *
+     * @param e how it failed
+     */
+    Failure failure(SQLException e);
+
+    /**
+     * {@return what endangers locks in that database, in sentences for people; none if nothing is known to}
+     *
+     * @param connection where to ask
+     */
+    List<String> dangers(Connection connection) throws SQLException;
+
+    /**
+     * {@return why rows cannot be written there at all, as on a standby; empty if they can}
+     *
+     * @param connection where to ask
+     */
+    Optional<String> obstacle(Connection connection) throws SQLException;
+
+    /**
+     * {@return whether the tables are there}
+     *
+     * @param connection where to ask
+     * @param table their names
+     */
+    boolean hasTables(Connection connection, TableName table) throws SQLException;
+
+    /**
+     * {@return the rows of those keys, in their order}
+     *
+     * @param connection where to ask
+     * @param table the names
+     * @param keys none twice
+     */
+    List<Stored> read(Connection connection, TableName table, List<LockKey> keys) throws SQLException;
+
+    /**
+     * Writes each row if its version is the one expected, and has the database tell other clients, if it can.
+     *
+     * @param connection where to write
+     * @param table the names
+     * @param writes no key twice
+     * @param notices who is to be told of what, for each write, if it is done
+     * @return what became of each, in their order
+     */
+    List<Written> write(Connection connection, TableName table, List<Write> writes, List<List<Notice>> notices)
+            throws SQLException;
+
+    /**
+     * {@return the next rows that are not free of names that begin with the prefix, in the order of their ids}
+     *
+     * @param connection where to ask
+     * @param table the names
+     * @param prefix of the names
+     * @param after the id of the last row of the page before; empty text for the first page
+     * @param max the most rows
+     */
+    List<Listed> list(Connection connection, TableName table, String prefix, String after, int max) throws SQLException;
+
+    /**
+     * Takes away rows in which all has been over for that long, at most so many.
+     *
+     * @param connection where to write
+     * @param table the names
+     * @param kept how long rows stay
+     * @param max how many rows at most
+     * @return how many are gone
+     */
+    int sweep(Connection connection, TableName table, Duration kept, int max) throws SQLException;
+
+    /**
+     * {@return the floor of tokens that was given; empty if none was}
+     *
+     * @param connection where to ask
+     * @param table the names
+     */
+    OptionalLong floor(Connection connection, TableName table) throws SQLException;
+
+    /**
+     * Raises the versions of all later writes above that floor, and keeps it if it is higher than the one before.
+     *
+     * @param connection where to write
+     * @param table the names
+     * @param floor the floor
+     */
+    void raise(Connection connection, TableName table, long floor) throws SQLException;
+
+    /** {@return whether the database tells clients of notices, where nothing stands in between} */
+    boolean tells();
+
+    /**
+     * {@return by what the database tells clients of notices; empty if it cannot, so that they look}
+     *
+     * @param connection one of those that listen could have
+     */
+    Optional<Channel> channel(Connection connection);
+
+    /** How a connection listens. */
+    interface Channel {
+        /**
+         * Begins to listen to what is told to that client.
+         *
+         * @param client its incarnation, as text
+         */
+        void listen(String client) throws SQLException;
+
+        /**
+         * {@return what was told, waiting for it at most so long}
+         *
+         * @param limit at least 1 ms
+         */
+        List<String> next(Duration limit) throws SQLException;
+
+        /**
+         * Tells something to that client, for a trial of the way.
+         *
+         * @param client its incarnation, as text
+         * @param text what to tell
+         */
+        void tell(String client, String text) throws SQLException;
+    }
+}

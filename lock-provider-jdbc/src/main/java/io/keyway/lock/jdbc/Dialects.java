@@ -1,0 +1,39 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.LockUrl;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The dialects, by the word after {@code jdbc:} in a URL. */
+final class Dialects {
+
+    private static final Map<String, Dialect> ALL = all();
+
+    private Dialects() {}
+
+    private static Map<String, Dialect> all() {
+        Map<String, Dialect> all = new LinkedHashMap<>();
+        all.put("postgresql", new PostgresDialect());
+        all.put("h2", new H2Dialect(H2Dialect.CLOCK));
+        return all;
+    }
+
+    static List<String> names() {
+        return List.copyOf(ALL.keySet());
+    }
+
+    /** The one of that URL; an error that names them all if there is none. */
+    static Dialect of(LockUrl url) {
+        String name = url.protocol().orElse("");
+        Dialect dialect = ALL.get(name);
+        if (dialect == null) {
+            throw new InvalidLockUrlException(url + ": locks in a database of '" + name + "' are not known here, but in"
+                    + " those of " + String.join(", ", ALL.keySet()) + ". How to add one: a Dialect of"
+                    + " lock-provider-jdbc, see docs/providers/jdbc.md.");
+        }
+        return dialect;
+    }
+}

@@ -1,0 +1,42 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
+import io.keyway.lock.Guarantee;
+import io.keyway.lock.Guarantees;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.kit.table.RowBackend;
+import java.time.Duration;
+import java.util.Set;
+
+/** What a table of locks promises. */
+final class JdbcGuarantees {
+
+    private static final Set<Feature> LOOKING = RowBackend.featuresWith(Feature.LIST);
+    private static final Set<Feature> TOLD = RowBackend.featuresWith(Feature.LIST, Feature.WAKE_UP);
+
+    private static final Duration SHORTEST = Duration.ofMillis(500);
+    private static final String KEEPS = "as long as the database keeps what it has committed";
+
+    private JdbcGuarantees() {}
+
+    static Set<Feature> features(Dialect dialect) {
+        return dialect.tells() ? TOLD : LOOKING;
+    }
+
+    static Guarantees table(Dialect dialect) {
+        return new Guarantees(
+                new Guarantee(Grade.TIMED, KEEPS + ", and its clock is not set forward"),
+                new Guarantee(
+                        Grade.TIMED,
+                        "as exclusion, if clock rates differ by less than 1 % and the answer is used at once"),
+                new Guarantee(Grade.ALWAYS, KEEPS),
+                new Guarantee(
+                        Grade.NO,
+                        dialect.name() + " may have replicas that are told after the answer: one that takes over may"
+                                + " lack a grant or its last renewal, and what it lacks is given again"),
+                SHORTEST,
+                LockOptions.MAX_TTL);
+    }
+}

@@ -1,0 +1,44 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.spi.LockProvider;
+import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.spi.ProviderInfo;
+import java.util.List;
+import java.util.Set;
+
+/** Serves {@code lock:} and any JDBC URL: a table in that database. */
+public final class JdbcProvider implements LockProvider {
+
+    /** For the service loader. */
+    public JdbcProvider() {}
+
+    @Override
+    public Set<String> schemes() {
+        return Set.of("jdbc");
+    }
+
+    @Override
+    public List<String> protocols() {
+        return Dialects.names();
+    }
+
+    @Override
+    public ProviderInfo info() {
+        return new ProviderInfo("Keyway JDBC", "0.1.0", ProviderInfo.API_LEVEL, JdbcOptions.ALL);
+    }
+
+    @Override
+    public Set<Feature> features(LockUrl url) {
+        return JdbcGuarantees.features(Dialects.of(url));
+    }
+
+    @Override
+    public LockClient open(OpenRequest request) {
+        Dialect dialect = Dialects.of(request.url());
+        return request.over(new TableStore(JdbcSettings.of(request), dialect));
+    }
+}

@@ -1,0 +1,438 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.LockKey;
+import io.keyway.lock.kit.table.Notice;
+import io.keyway.lock.kit.table.Row;
+import io.keyway.lock.kit.table.RowStore;
+import io.keyway.lock.kit.table.RowStore.Listed;
+import io.keyway.lock.kit.table.RowStore.Stored;
+import io.keyway.lock.kit.table.RowStore.Write;
+import io.keyway.lock.kit.table.RowStore.Written;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * PostgreSQL from 12 on. Each call is one statement: it writes the rows whose version is the one expected, tells who is
+ * to be told, and returns what stands then. A row that could not be written is returned as it was when the statement
+ * began, which is late enough: the answer to a call is about some moment within it.
+ */
+final class PostgresDialect implements Dialect {
+
+    /**
+     * The time of the clock, not of the transaction. Without a schema, so that a search path decides whose it is: that
+     * is how a test moves it.
+     */
+    private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+    private static final String WANTED = "w(id, name, kind, expected, free, state, mode, holders, since, until,"
+            + " until_after, waiting, waiters, over, over_after)";
+
+    /** A row for the planner, which knows better what to do with it than with arrays of one. */
+    private static final String ONE = "WITH w0 AS (SELECT * FROM (VALUES (?::text, ?::text, ?::text, ?::bigint,"
+            + " ?::boolean, ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::bigint, ?::int, ?::text, ?::bigint,"
+            + " ?::bigint)) AS " + WANTED + ")";
+
+    private static final String MANY = "WITH w0 AS (SELECT * FROM unnest(?::text[], ?::text[], ?::text[], ?::bigint[],"
+            + " ?::boolean[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[],"
+            + " ?::text[], ?::bigint[], ?::bigint[]) AS " + WANTED + " ORDER BY id)";
+
+    private static final String[] TYPES = {
+        "text", "text", "text", "int8", "bool", "text", "text", "text", "int8", "int8", "int8", "int4", "text", "int8",
+        "int8"
+    };
+
+    private static final String TELLING = ", told AS (SELECT count(pg_notify(n.channel, n.text)) AS messages"
+            + " FROM unnest(?::text[], ?::text[], ?::text[]) AS n(id, channel, text) JOIN done ON done.id = n.id)";
+
+    @Override
+    public String name() {
+        return "PostgreSQL";
+    }
+
+    @Override
+    public List<String> ddl(TableName table) {
+        return List.of("CREATE SEQUENCE IF NOT EXISTS " + table.tokens(), """
+                CREATE TABLE IF NOT EXISTS %s (
+                    id         text COLLATE "C" PRIMARY KEY, -- SHA-256 of kind and name
+                    name       text    NOT NULL,
+                    kind       text    NOT NULL,             -- LOCK or SEMAPHORE
+                    mode       text,                         -- of those that hold: EXCLUSIVE, SHARED or PERMITS
+                    holders    text,                         -- the clients that hold, the first twenty
+                    held_since timestamptz,                  -- when the first of them was granted
+                    held_until timestamptz,                  -- when the last of them ends unless it is renewed
+                    waiting    integer NOT NULL,             -- how many wait
+                    waiters    text,                         -- the clients that wait, the first twenty
+                    version    bigint  NOT NULL,             -- of the last write; a grant's is its fencing token
+                    written    bigint  NOT NULL,             -- when, in microseconds since 1970, by this database
+                    over       bigint  NOT NULL,             -- when all in the row has ended, likewise
+                    free       boolean NOT NULL,             -- whether nothing is in it
+                    state      text    NOT NULL              -- all of it, for Keyway
+                ) WITH (fillfactor = 50)""".formatted(table.locks()), """
+                CREATE TABLE IF NOT EXISTS %s (
+                    name    text   PRIMARY KEY,
+                    setting bigint NOT NULL
+                )""".formatted(
+                        table.settings()));
+    }
+
+    @Override
+    public Properties driver(String client, Duration connectTimeout) {
+        String seconds = Long.toString(connectTimeout.plusMillis(999).toSeconds());
+        Properties driver = new Properties();
+        driver.setProperty("ApplicationName", "keyway " + client);
+        driver.setProperty("connectTimeout", seconds);
+        // While a connection is made; each call sets its own.
+        driver.setProperty("socketTimeout", seconds);
+        driver.setProperty("tcpKeepAlive", "true");
+        return driver;
+    }
+
+    /** A grant that a crash takes back is given twice, whatever the database does for others. */
+    @Override
+    public Optional<String> begin(Duration requestTimeout) {
+        long millis = Math.max(1, requestTimeout.toMillis());
+        return Optional.of("SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
+                + " WHEN 'off' THEN 'local' ELSE current_setting('synchronous_commit') END, false),"
+                + " set_config('statement_timeout', '" + millis + "', false),"
+                + " set_config('idle_in_transaction_session_timeout', '" + millis + "', false)");
+    }
+
+    @Override
+    public Failure failure(SQLException e) {
+        String state = e.getSQLState();
+        if (state == null || state.length() != 5) {
+            return Failure.UNKNOWN;
+        }
+        return switch (state.substring(0, 2)) {
+            case "40" -> state.equals("40003") ? Failure.UNKNOWN : Failure.REPEAT;
+            // No connection; the server ends; what it calls impossible; what the driver did not expect.
+            case "08", "XX", "58", "99" -> Failure.UNKNOWN;
+            case "57" -> state.equals("57014") ? Failure.REFUSED : Failure.UNKNOWN;
+            case "28" -> Failure.UNWELCOME;
+            default -> state.equals("42501") || state.equals("3D000") ? Failure.UNWELCOME : Failure.REFUSED;
+        };
+    }
+
+    @Override
+    public List<String> dangers(Connection connection) throws SQLException {
+        List<String> dangers = new ArrayList<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("SELECT current_setting('fsync'),"
+                        + " current_setting('synchronous_commit'), current_setting('synchronous_standby_names')")) {
+            result.next();
+            if (result.getString(1).equals("off")) {
+                dangers.add("does not write to its disk what it commits (fsync=off): when its machine fails, locks"
+                        + " that are held are lost, and given to others. Set fsync to on.");
+            }
+            if (result.getString(2).equals("off")) {
+                dangers.add("answers before what it did is on disk (synchronous_commit=off), on this connection too:"
+                        + " in a crash locks of the last moments are lost, and given to others. Set"
+                        + " synchronous_commit to local or on.");
+            }
+        }
+        return dangers;
+    }
+
+    @Override
+    public Optional<String> obstacle(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery(
+                        "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')")) {
+            result.next();
+            if (result.getBoolean(1)) {
+                return Optional.of("is a standby, which takes no locks. Name the primary; with several hosts in the"
+                        + " URL add targetServerType=primary.");
+            }
+            return result.getString(2).equals("on")
+                    ? Optional.of("lets this user read only (default_transaction_read_only). Locks are written.")
+                    : Optional.empty();
+        }
+    }
+
+    @Override
+    public boolean hasTables(Connection connection, TableName table) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT to_regclass(?), to_regclass(?), to_regclass(?)")) {
+            statement.setString(1, table.locks());
+            statement.setString(2, table.settings());
+            statement.setString(3, table.tokens());
+            try (ResultSet result = statement.executeQuery()) {
+                result.next();
+                return result.getString(1) != null && result.getString(2) != null && result.getString(3) != null;
+            }
+        }
+    }
+
+    @Override
+    public List<Stored> read(Connection connection, TableName table, List<LockKey> keys) throws SQLException {
+        String sql = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks()
+                + (keys.size() == 1 ? " WHERE id = ?" : " WHERE id = ANY (?)")
+                + " UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            if (keys.size() == 1) {
+                statement.setString(1, RowId.of(keys.get(0)));
+            } else {
+                statement.setArray(
+                        1,
+                        connection.createArrayOf(
+                                "text", keys.stream().map(RowId::of).toArray()));
+            }
+            return SqlText.read(statement, keys);
+        }
+    }
+
+    @Override
+    public List<Written> write(Connection connection, TableName table, List<Write> writes, List<List<Notice>> notices)
+            throws SQLException {
+        Written[] all = new Written[writes.size()];
+        for (boolean claims : new boolean[] {true, false}) {
+            List<Integer> some = new ArrayList<>(writes.size());
+            for (int i = 0; i < all.length; i++) {
+                if ((writes.get(i).expected() == RowStore.IF_FREE) == claims) {
+                    some.add(i);
+                }
+            }
+            if (!some.isEmpty()) {
+                write(connection, table, claims, writes, notices, some, all);
+            }
+        }
+        return List.of(all);
+    }
+
+    private static void write(
+            Connection connection,
+            TableName table,
+            boolean claims,
+            List<Write> writes,
+            List<List<Notice>> notices,
+            List<Integer> some,
+            Written[] all)
+            throws SQLException {
+        List<Object[]> messages = new ArrayList<>();
+        Map<String, Integer> byId = new HashMap<>();
+        @Nullable Object[][] rows = new Object[some.size()][];
+        for (int i = 0; i < rows.length; i++) {
+            Write write = writes.get(some.get(i));
+            String id = RowId.of(write.key());
+            byId.put(id, some.get(i));
+            rows[i] = row(id, write);
+            for (Notice notice : notices.get(some.get(i))) {
+                messages.add(new Object[] {id, PostgresChannel.name(notice.client()), NoticeText.write(notice)});
+            }
+        }
+        String sql = (rows.length == 1 ? ONE : MANY)
+                + (claims ? claiming(table) : changing(table))
+                + (messages.isEmpty() ? "" : TELLING)
+                + standing(table, !messages.isEmpty());
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            int at = 1;
+            for (int column = 0; column < TYPES.length; column++) {
+                if (rows.length == 1) {
+                    statement.setObject(at++, rows[0][column], type(column));
+                } else {
+                    statement.setArray(at++, connection.createArrayOf(TYPES[column], column(rows, column)));
+                }
+            }
+            for (int column = 0; column < 3 && !messages.isEmpty(); column++) {
+                statement.setArray(
+                        at++, connection.createArrayOf("text", column(messages.toArray(Object[][]::new), column)));
+            }
+            try (ResultSet result = statement.executeQuery()) {
+                long now = 0;
+                while (result.next()) {
+                    now = result.getLong(5) * 1000;
+                    Integer which = byId.get(result.getString(1));
+                    if (which != null) {
+                        all[which] = written(writes.get(which), result);
+                    }
+                }
+                for (int which : some) {
+                    if (all[which] == null) {
+                        all[which] = new Written(false, new Stored(Row.FREE, 0, now));
+                    }
+                }
+            }
+        }
+    }
+
+    private static Written written(Write write, ResultSet result) throws SQLException {
+        if (result.getString(4) != null) {
+            return new Written(false, SqlText.stored(write.key(), result));
+        }
+        long version = result.getLong(2);
+        Row row = write.row().stamped(version, result.getLong(3) * 1000);
+        return new Written(true, new Stored(row, version, result.getLong(5) * 1000));
+    }
+
+    private static @Nullable Object[] row(String id, Write write) {
+        RowColumns columns = RowColumns.of(write.row());
+        return new @Nullable Object[] {
+            id,
+            write.key().name().value(),
+            write.key().kind().name(),
+            write.expected(),
+            write.row().isFree(),
+            write.row().text(),
+            columns.mode(),
+            columns.holders(),
+            columns.since(),
+            columns.until(),
+            columns.untilAfter(),
+            columns.waiting(),
+            columns.waiters(),
+            columns.over(),
+            columns.overAfter()
+        };
+    }
+
+    private static int type(int column) {
+        return switch (TYPES[column]) {
+            case "int8" -> java.sql.Types.BIGINT;
+            case "int4" -> java.sql.Types.INTEGER;
+            case "bool" -> java.sql.Types.BOOLEAN;
+            default -> java.sql.Types.VARCHAR;
+        };
+    }
+
+    private static @Nullable Object[] column(@Nullable Object[][] rows, int column) {
+        @Nullable Object[] values = new Object[rows.length];
+        for (int i = 0; i < rows.length; i++) {
+            values[i] = rows[i][column];
+        }
+        return values;
+    }
+
+    /** What the columns of people become of one row that is wanted, and when all is over. */
+    private static final String COMPUTED = ", w AS (SELECT w0.*, "
+            + "CASE WHEN mode IS NOT NULL THEN to_timestamp(coalesce(since, now) / 1e6) END AS held_since, "
+            + "CASE WHEN mode IS NOT NULL THEN to_timestamp(greatest(until, now + until_after) / 1e6) END AS held_until,"
+            + " greatest(over, now + over_after) AS ends FROM w0, (SELECT " + NOW + " AS now) AS clock)";
+
+    /** For keys that nobody has, or that are free. */
+    private static String claiming(TableName table) {
+        return COMPUTED + ", done AS (INSERT INTO " + table.locks() + " AS l (id, name, kind, version, written, free,"
+                + " state, mode, holders, held_since, held_until, waiting, waiters, over) SELECT id, name, kind,"
+                + " nextval('" + table.tokens() + "'), " + NOW + ", free, state, mode, holders, held_since, held_until,"
+                + " waiting, waiters, ends FROM w ON CONFLICT (id) DO UPDATE SET version = greatest(l.version + 1,"
+                + " nextval('" + table.tokens() + "')), written = " + NOW + ", free = EXCLUDED.free,"
+                + " state = EXCLUDED.state, mode = EXCLUDED.mode, holders = EXCLUDED.holders,"
+                + " held_since = EXCLUDED.held_since, held_until = EXCLUDED.held_until, waiting = EXCLUDED.waiting,"
+                + " waiters = EXCLUDED.waiters, over = EXCLUDED.over WHERE l.free"
+                + " RETURNING l.id, l.version, l.written)";
+    }
+
+    /** For rows whose version is known. */
+    private static String changing(TableName table) {
+        return COMPUTED + ", done AS (UPDATE " + table.locks() + " AS l SET version = greatest(l.version + 1,"
+                + " nextval('" + table.tokens() + "')), written = " + NOW + ", free = w.free, state = w.state,"
+                + " mode = w.mode, holders = w.holders, held_since = w.held_since, held_until = w.held_until,"
+                + " waiting = w.waiting, waiters = w.waiters, over = w.ends FROM w"
+                + " WHERE l.id = w.id AND l.version = w.expected RETURNING l.id, l.version, l.written)";
+    }
+
+    /** What stands then: of what was written without its state, which is known. */
+    private static String standing(TableName table, boolean tells) {
+        return " SELECT id, version, written, NULL::text, " + NOW + " FROM done UNION ALL SELECT " + SqlText.ROW + ", "
+                + NOW + " FROM " + table.locks()
+                + " WHERE id IN (SELECT id FROM w0) AND id NOT IN (SELECT id FROM done)"
+                + " UNION ALL SELECT NULL, " + (tells ? "messages" : "0") + ", NULL, NULL, " + NOW
+                + (tells ? " FROM told" : "");
+    }
+
+    @Override
+    public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
+            throws SQLException {
+        String sql = "SELECT " + SqlText.ROW + ", " + NOW + ", kind, name FROM " + table.locks()
+                + " WHERE NOT free AND id > ? AND name LIKE ? ESCAPE '!' ORDER BY id LIMIT ?";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setString(1, after);
+            statement.setString(2, SqlText.startingWith(prefix));
+            statement.setInt(3, max);
+            return SqlText.listed(statement);
+        }
+    }
+
+    /**
+     * While nobody writes: a new row takes its version before it is there, and must not bring one that is lower than
+     * that of the row that went in between.
+     */
+    @Override
+    public int sweep(Connection connection, TableName table, Duration kept, int max) throws SQLException {
+        long micros = kept.toNanos() / 1000;
+        return alone(
+                connection,
+                table,
+                statement -> statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE id IN (SELECT id FROM "
+                        + table.locks() + " WHERE over < " + NOW + " - " + micros + " LIMIT " + max + ")"));
+    }
+
+    @Override
+    public OptionalLong floor(Connection connection, TableName table) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT setting FROM " + table.settings() + " WHERE name = ?")) {
+            statement.setString(1, SqlText.FLOOR);
+            try (ResultSet result = statement.executeQuery()) {
+                return result.next() ? OptionalLong.of(result.getLong(1)) : OptionalLong.empty();
+            }
+        }
+    }
+
+    @Override
+    public void raise(Connection connection, TableName table, long floor) throws SQLException {
+        alone(connection, table, statement -> {
+            statement.executeUpdate("INSERT INTO " + table.settings() + " AS s (name, setting) VALUES ('"
+                    + SqlText.FLOOR + "', " + floor
+                    + ") ON CONFLICT (name) DO UPDATE SET setting = greatest(s.setting, EXCLUDED.setting)");
+            statement.execute("SELECT setval('" + table.tokens() + "', greatest(" + floor + ", nextval('"
+                    + table.tokens() + "')))");
+            return 0;
+        });
+    }
+
+    private interface Work {
+        int on(Statement statement) throws SQLException;
+    }
+
+    /** While nobody else writes. */
+    private static int alone(Connection connection, TableName table, Work work) throws SQLException {
+        connection.setAutoCommit(false);
+        boolean committed = false;
+        try (Statement statement = connection.createStatement()) {
+            // Whoever waits for the table stands in the way of all who come after.
+            statement.execute("SET LOCAL lock_timeout = 200");
+            statement.execute("LOCK TABLE " + table.locks() + " IN SHARE ROW EXCLUSIVE MODE");
+            int done = work.on(statement);
+            connection.commit();
+            committed = true;
+            return done;
+        } finally {
+            if (!committed) {
+                connection.rollback();
+            }
+            connection.setAutoCommit(true);
+        }
+    }
+
+    @Override
+    public boolean tells() {
+        return true;
+    }
+
+    @Override
+    public Optional<Channel> channel(Connection connection) {
+        return PostgresChannel.over(connection);
+    }
+}

@@ -1,0 +1,90 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.jdbc.Connections.Purpose;
+import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.TokenFloor;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks whether a database is fit for locks, and makes the tables if they are missing. */
+final class Schema {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Schema.class);
+
+    /** What was said already: once in the life of a process is enough. */
+    private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
+
+    private final JdbcSettings settings;
+    private final Dialect dialect;
+    private final TableName table;
+
+    Schema(JdbcSettings settings, Dialect dialect, TableName table) {
+        this.settings = settings;
+        this.dialect = dialect;
+        this.table = table;
+    }
+
+    /**
+     * Returns when the tables are there, and the floor of tokens is what the client asks for.
+     *
+     * @throws InvalidLockUrlException if that cannot be
+     */
+    void prepare(Connections connections, Deadline deadline) throws Exception {
+        connections.call(Purpose.ASKING, deadline, connection -> {
+            dialect.obstacle(connection).ifPresent(why -> {
+                throw new InvalidLockUrlException(settings.url() + ": this database " + why);
+            });
+            for (String danger : dialect.dangers(connection)) {
+                String warning = settings.place() + " " + danger;
+                if (TOLD.add(warning)) {
+                    LOG.warn(warning);
+                }
+            }
+            if (!dialect.hasTables(connection, table)) {
+                create(connection);
+            }
+            return true;
+        });
+        TokenFloor floor = settings.floor().orElse(null);
+        if (floor != null) {
+            connections.call(Purpose.ASKING, deadline, connection -> {
+                if (floor.isAbove(dialect.floor(connection, table).orElse(0))) {
+                    dialect.raise(connection, table, floor.wanted());
+                }
+                return true;
+            });
+        }
+    }
+
+    private void create(Connection connection) throws SQLException {
+        String how = "print its statements by \"keyway providers --ddl "
+                + dialect.name().toLowerCase(Locale.ROOT) + "\" and have them carried out by whoever may";
+        if (!settings.get(JdbcOptions.CREATE)) {
+            throw new InvalidLockUrlException(settings.url() + ": there is no table " + table.locks()
+                    + ", and lock.create=false says not to make it; " + how + ".");
+        }
+        try (Statement statement = connection.createStatement()) {
+            for (String each : dialect.ddl(table)) {
+                statement.execute(each);
+            }
+        } catch (SQLException e) {
+            if (dialect.failure(e) == Dialect.Failure.UNKNOWN || dialect.hasTables(connection, table)) {
+                // Several clients may make the tables at once, and one of them is too late.
+                LOG.debug("{} was being made by another client", table.locks(), e);
+                return;
+            }
+            throw new InvalidLockUrlException(
+                    settings.url() + ": the table " + table.locks() + " could not be made: " + Masked.message(e)
+                            + ". If this user must not make tables, " + how + ".",
+                    e);
+        }
+    }
+}

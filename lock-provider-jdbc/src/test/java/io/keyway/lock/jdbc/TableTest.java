@@ -1,0 +1,37 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.Locks;
+import io.keyway.lock.jdbc.server.PostgresServer;
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A few acquisitions end to end, in each database. */
+class TableTest {
+
+    static Stream<String> urls() throws Exception {
+        return Stream.of(PostgresServer.shared().url("table"), "lock:jdbc:h2:mem:table;DB_CLOSE_DELAY=-1");
+    }
+
+    @ParameterizedTest
+    @MethodSource("urls")
+    void aLockIsTakenRefusedGivenBackAndTakenAgain(String url) throws Exception {
+        try (LockClient one = Locks.open(url);
+                LockClient other = Locks.open(url)) {
+            long first;
+            try (Lease lease = one.lock("jobs/nightly").acquire()) {
+                first = lease.token();
+                assertThat(other.lock("jobs/nightly").tryAcquire(Duration.ZERO)).isEmpty();
+            }
+            try (Lease lease = other.lock("jobs/nightly").acquire()) {
+                assertThat(lease.token()).isGreaterThan(first);
+            }
+        }
+    }
+}
