@@ -27,8 +27,8 @@ public final class UnsupportedFeatureException extends LockException {
     /** Which of our providers offer what some of them lack; {@code OfferedByTest} of lock-cli compares it with them. */
     private static String offeredBy(Feature feature) {
         return switch (feature) {
-            case READ_WRITE, SEMAPHORE -> "; lock:native, lock:redis and lock:zookeeper do";
-            case UPGRADE -> "; lock:native and lock:redis do";
+            case READ_WRITE, SEMAPHORE -> "; lock:native, lock:redis, lock:zookeeper and lock:jdbc do";
+            case UPGRADE -> "; lock:native, lock:redis and lock:jdbc do";
             default -> "; LockClient.features() tells what a provider offers";
         };
     }

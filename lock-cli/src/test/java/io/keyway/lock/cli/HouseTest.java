@@ -32,7 +32,7 @@ class HouseTest {
 
     /** One package for each provider; a new provider is added here. */
     private static final List<String> PROVIDERS =
-            List.of("io.keyway.lock.peer", "io.keyway.lock.redis", "io.keyway.lock.zookeeper");
+            List.of("io.keyway.lock.jdbc", "io.keyway.lock.peer", "io.keyway.lock.redis", "io.keyway.lock.zookeeper");
 
     static final JavaClasses HOUSE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -49,6 +49,7 @@ class HouseTest {
                         TABLE,
                         "io.keyway.lock.cli",
                         "io.keyway.lock.cli.supervisor",
+                        "io.keyway.lock.jdbc",
                         "io.keyway.lock.peer",
                         "io.keyway.lock.redis",
                         "io.keyway.lock.simulator",
@@ -113,7 +114,12 @@ class HouseTest {
                 .resideInAPackage(SIMULATOR)
                 .should()
                 .dependOnClassesThat(resideInAnyPackage(
-                                CLI, TCK, KIT, "io.keyway.lock.redis..", "io.keyway.lock.zookeeper..")
+                                CLI,
+                                TCK,
+                                KIT,
+                                "io.keyway.lock.jdbc..",
+                                "io.keyway.lock.redis..",
+                                "io.keyway.lock.zookeeper..")
                         .or(resideInAnyPackage(
                                 "io.keyway.lock.peer", "io.keyway.lock.peer.local..", "io.keyway.lock.peer.memory..")))
                 .check(HOUSE);

@@ -42,7 +42,7 @@ final class Installation {
                 if (!entry.isEmpty() && Files.isDirectory(path)) {
                     jars.add(jar(path, directory.resolve(jars.size() + ".jar")));
                 } else if (entry.matches(".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|"
-                        + "json-|zookeeper)[^/]*\\.jar")) {
+                        + "json-|zookeeper|HikariCP|postgresql)[^/]*\\.jar")) {
                     jars.add(entry);
                 }
             }

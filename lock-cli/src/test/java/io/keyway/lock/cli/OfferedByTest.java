@@ -21,9 +21,10 @@ class OfferedByTest {
         String message = new UnsupportedFeatureException(feature, "x").getMessage();
 
         for (LockProvider provider : Locks.discover(getClass().getClassLoader()).providers()) {
-            for (String scheme : List.of("native", "redis", "zookeeper")) {
-                if (provider.schemes().contains(scheme)) {
-                    assertThat(message.contains("lock:" + scheme))
+            for (String scheme : List.of("native", "redis", "zookeeper", "jdbc:postgresql")) {
+                String first = scheme.split(":", 2)[0];
+                if (provider.schemes().contains(first)) {
+                    assertThat(message.contains("lock:" + first))
                             .as("%s, of which says: %s", scheme, message)
                             .isEqualTo(provider.features(LockUrl.parse("lock:" + scheme + "://h"))
                                     .contains(feature));

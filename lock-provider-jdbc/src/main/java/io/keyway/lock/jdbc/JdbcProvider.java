@@ -4,10 +4,12 @@ package io.keyway.lock.jdbc;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.Scope;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /** Serves {@code lock:} and any JDBC URL: a table in that database. */
@@ -34,6 +36,16 @@ public final class JdbcProvider implements LockProvider {
     @Override
     public Set<Feature> features(LockUrl url) {
         return JdbcGuarantees.features(Dialects.of(url));
+    }
+
+    /** A database within this process is shared by nobody else, wherever its files are. */
+    @Override
+    public Scope scope(LockUrl url) {
+        String driver = url.opaque().orElse("").toLowerCase(Locale.ROOT);
+        boolean embedded = driver.startsWith("jdbc:h2:")
+                && !driver.matches("jdbc:h2:(tcp|ssl):.*")
+                && !driver.contains(";auto_server=true");
+        return embedded ? Scope.JVM : Scope.NETWORK;
     }
 
     @Override

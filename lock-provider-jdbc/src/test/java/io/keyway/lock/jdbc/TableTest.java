@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -16,7 +17,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TableTest {
 
     static Stream<String> urls() throws Exception {
-        return Stream.of(PostgresServer.shared().url("table"), "lock:jdbc:h2:mem:table;DB_CLOSE_DELAY=-1");
+        return Stream.of(
+                PostgresServer.shared().url("table"),
+                H2Server.url("table"),
+                "lock:jdbc:h2:mem:table;DB_CLOSE_DELAY=-1");
     }
 
     @ParameterizedTest
