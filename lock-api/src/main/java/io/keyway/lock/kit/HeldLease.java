@@ -366,10 +366,7 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     public ReleaseOutcome release() {
         long now = client.time().nanoTime();
         // Where a test moves the time: who moves it finds the release over, not a thread about to see that.
-        boolean watch = sendRelease(
-                now,
-                lease -> lease.hold().releaseWaiting(lease.token),
-                !client.time().manual());
+        boolean watch = sendRelease(now, lease -> lease.hold().releaseWaiting(lease.token), !client.manualTime());
         ReleaseOutcome known = outcome();
         return known != null ? known : awaitOutcome(watch, answerLimit(now));
     }
@@ -737,7 +734,7 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
                 try {
                     CompletableFuture<ReleaseOutcome> outcome = outcomeFuture();
                     // Each by its own limit: the thread that watches may fail.
-                    return client.time().manual()
+                    return client.manualTime()
                             ? client.time().await(outcome)
                             : client.time().await(outcome, timeUp);
                 } catch (InterruptedException e) {

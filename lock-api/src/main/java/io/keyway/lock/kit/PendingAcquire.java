@@ -24,10 +24,17 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request on its way to a lease. One atomic state decides the races of property R18: it goes from PENDING to
- * GRANTED (by the engine) or to GONE (time out, interrupt, cancel, close, refusal) once. Who moves it to GONE withdraws
- * the request; a grant that comes later finds it GONE and is released by its token. The engine speaks to the lease,
- * which passes on to this what it is told before it is granted, and lets go of it then.
+ * A request on its way to a lease.
+ *
+ * <p><b>States.</b> One atomic state decides the races of property R18: it goes from PENDING to GRANTED (by the engine)
+ * or to GONE (time out, interrupt, cancel, close, refusal) once.
+ *
+ * <p><b>Events.</b> The engine speaks to the lease, which passes on to this what it is told before it is granted, and
+ * lets go of it then: waiting, refused, granted, failed, doubt, certain. The caller waits for the outcome, with a limit
+ * or without end, or gives up; the client is closed.
+ *
+ * <p><b>Invariants.</b> Who moves it to GONE withdraws the request; a grant that comes later finds it GONE and is
+ * released by its token. The outcome is told once. While it is PENDING the client's close finds it.
  */
 final class PendingAcquire extends Registry.Node {
 
@@ -133,7 +140,7 @@ final class PendingAcquire extends Registry.Node {
             }
             return outcome;
         }
-        if (wait != null && state == PENDING && (!callerWaits || client.time().manual())) {
+        if (wait != null && state == PENDING && (!callerWaits || client.manualTime())) {
             // Where a test moves the time: who moves it finds the request withdrawn, not a thread about to do so.
             timer = client.time().at(timeLimit(wait), this::timeUp);
             if (state != PENDING) {
