@@ -44,7 +44,8 @@ final class Notifications {
     /** The same where none will ever come. */
     private static final Duration RECHECK_WHEN_FORBIDDEN = Duration.ofMillis(250);
 
-    private static final byte[] AT_ONCE = {};
+    /** How scripts are told that a request does not queue: it hears of nothing. */
+    static final byte[] AT_ONCE = {};
 
     /** What no token is. */
     static final long NOT_GRANTED = 0;
@@ -139,15 +140,12 @@ final class Notifications {
     }
 
     /**
-     * How scripts are told whether a request queues, and how its client hears.
+     * How scripts are told that a request queues, and how its client hears.
      *
      * @param askedAt the clock before the attempt, by which a grant by message names it
      * @param late whether an earlier attempt may still be under way
      */
     byte[] queueing(Request request, long askedAt, boolean late) {
-        if (!request.queue()) {
-            return AT_ONCE;
-        }
         // Nothing is kept for a waiter that may have died. A late attempt must find no grant.
         boolean byMessage = takesGrants && request.holdAtLeast().isZero() && !late;
         return ScriptCodec.bytes(byMessage ? queueing + "g" + askedAt : queueing);

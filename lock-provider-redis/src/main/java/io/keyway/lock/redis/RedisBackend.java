@@ -148,7 +148,9 @@ final class RedisBackend implements LockBackend {
     }
 
     private byte[] queueing(Request request, long askedAt) {
-        return started(notifications).queueing(request, askedAt, mayArriveLate(request.id()));
+        return request.queue()
+                ? started(notifications).queueing(request, askedAt, mayArriveLate(request.id()))
+                : Notifications.AT_ONCE;
     }
 
     private Attempt send(Request request, RedisScript.Call call, long askedAt, Deadline deadline) throws Exception {
