@@ -7,6 +7,9 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.kit.table.KnownRows.Done;
+import io.keyway.lock.kit.table.KnownRows.Known;
+import io.keyway.lock.kit.table.KnownRows.Rule;
 import io.keyway.lock.kit.table.RowStore.Listed;
 import io.keyway.lock.kit.table.RowStore.Page;
 import io.keyway.lock.kit.table.RowStore.Stored;
@@ -37,14 +40,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's way to a {@link RowStore}: reads a row, has {@link RowRules} decide what becomes of it, and writes it if
- * nobody was faster; else it decides anew on the row that stood in the way.
- *
- * <p>The first try of a request supposes that the key is free and writes at once. The row of a grant is remembered, and
- * its release or renewal supposes that nobody has changed it. So each of them is one request to the store while nobody
- * else wants the key. What is remembered is trusted for no longer than the client would believe in the grant, 3/4 of
- * its ttl: a later message must not find in force what is over by the store's clock (LK-701). An answer that says no is
- * given by a row that was read.
+ * One client's way to a {@link RowStore}: each verb is a change of one row, by {@link RowVerbs}, that {@link KnownRows}
+ * carries out, so that an attempt, its renewals and its release are one request to the store each while nobody else
+ * wants the key.
  *
  * <p>A write whose outcome is not known may yet arrive. One that expects a version fails when the row has changed, and
  * one that expects a free key when the row remembers that its request was withdrawn: {@link #withdraw} writes that down
@@ -78,13 +76,10 @@ public final class RowBackend implements LockBackend {
 
     private static final Logger LOG = System.getLogger(RowBackend.class.getName());
 
-    private static final Known UNREAD = new Known(new Stored(Row.FREE, RowStore.IF_FREE, 0), 0);
-
     private final RowStore store;
     private final RowRules rules;
-    private final LongSupplier clock;
-    private final boolean tells;
-    private final Map<LockKey, Known> rows = new ConcurrentHashMap<>();
+    private final RowVerbs verbs;
+    private final KnownRows rows;
 
     /** Requests of which a write was not answered, or is not yet. */
     private final Set<Long> unanswered = ConcurrentHashMap.newKeySet();
@@ -99,7 +94,6 @@ public final class RowBackend implements LockBackend {
     }));
 
     private volatile String client = "";
-    private volatile RowStore.@Nullable Listener listener;
 
     /**
      * Makes the way of one client.
@@ -110,41 +104,30 @@ public final class RowBackend implements LockBackend {
     public RowBackend(RowStore store, LongSupplier clock) {
         this.store = store;
         this.rules = store.rules();
-        this.clock = clock;
-        this.tells = store.features().contains(Feature.WAKE_UP);
-    }
-
-    /** A row, and the time of the client's clock at which it was asked for. */
-    private record Known(Stored stored, long asked) {}
-
-    /** What a verb came to, and the row as it stands then. */
-    private record Done<A>(A answer, Row row) {}
-
-    /** What a verb makes of a row. */
-    private interface Rule<A> {
-        Step<A> of(Row row, RowRules.Look look) throws NotExecutedException;
+        this.verbs = new RowVerbs(rules);
+        this.rows = new KnownRows(store, rules, clock);
     }
 
     @Override
     public void start(Signals signals, Incarnation incarnation) throws Exception {
         client = incarnation.toString();
         RowStore.Listener own = new OwnListener(signals);
-        listener = own;
+        rows.start(client, own);
         store.start(own, incarnation);
     }
 
     @Override
     public Attempt attempt(Request asks, Duration limit) throws Exception {
         Request request = agreed(asks);
-        Known known = rows.getOrDefault(request.key(), UNREAD);
+        Known known = rows.known(request.key());
         boolean before = known.stored().row().hasRequest(client, request.id());
-        return ask(request, before ? null : known, limit, (row, look) -> rules.attempt(row, client, request, look));
+        return ask(request, before ? null : known, limit, (row, look) -> verbs.attempt(row, client, request, look));
     }
 
     @Override
     public Attempt convert(Grant held, Request asks, Duration limit) throws Exception {
         Request wanted = agreed(asks);
-        return ask(wanted, trusted(held), limit, (row, look) -> rules.convert(row, client, held, wanted, look));
+        return ask(wanted, rows.trusted(held), limit, (row, look) -> verbs.convert(row, client, held, wanted, look));
     }
 
     private Request agreed(Request request) {
@@ -157,7 +140,7 @@ public final class RowBackend implements LockBackend {
         boolean first = unanswered.add(request.id());
         boolean answered = false;
         try {
-            Done<Attempt> done = change(request.key(), guess, Deadline.after(limit), (row, look) -> {
+            Done<Attempt> done = rows.change(request.key(), guess, Deadline.after(limit), (row, look) -> {
                 if (withdrawn.contains(request.id()) || row.hasWithdrawn(client, request.id())) {
                     throw new NotExecutedException("request " + request.id() + " was withdrawn");
                 }
@@ -195,19 +178,17 @@ public final class RowBackend implements LockBackend {
         Map<Grant, Answer> answers = new HashMap<>();
         List<List<Grant>> tried = new ArrayList<>();
         List<Write> writes = new ArrayList<>();
-        long asked = clock.getAsLong();
         for (List<Grant> group : byKey.values()) {
-            Known known = trusted(group);
+            Known known = rows.trusted(group);
             Step<List<Answer>> step =
                     known == null ? null : renewal(known.stored().row(), group);
-            if (known != null && step != null && isSure(step)) {
+            if (known != null && step != null && KnownRows.isSure(step)) {
                 tried.add(group);
-                writes.add(write(group.get(0).key(), known.stored(), step));
+                writes.add(KnownRows.write(group.get(0).key(), known.stored(), step));
             }
         }
-        List<Written> written = writes.isEmpty() ? List.of() : carryOut(writes, deadline);
+        List<Written> written = writes.isEmpty() ? List.of() : rows.write(writes, deadline);
         for (int i = 0; i < written.size(); i++) {
-            remember(writes.get(i).key(), written.get(i).stored(), asked);
             if (written.get(i).done()) {
                 byKey.remove(writes.get(i).key());
                 tried.get(i).forEach(grant -> answers.put(grant, Answer.DONE));
@@ -220,7 +201,7 @@ public final class RowBackend implements LockBackend {
             // A row that hangs leaves most of the time to those after it.
             Deadline share = --rest == 0 ? deadline : deadline.orSooner(Duration.ofNanos(deadline.nanos() / 4));
             try {
-                Done<List<Answer>> done = change(key, null, share, (row, look) -> renewal(row, group));
+                Done<List<Answer>> done = rows.change(key, null, share, (row, look) -> renewal(row, group));
                 for (int i = 0; i < group.size(); i++) {
                     answers.put(group.get(i), done.answer().get(i));
                 }
@@ -251,7 +232,7 @@ public final class RowBackend implements LockBackend {
         List<Entry> heard = new ArrayList<>(grants.size());
         List<Notice> notices = new ArrayList<>();
         for (Grant grant : grants) {
-            Step<Answer> step = rules.renew(after, client, grant);
+            Step<Answer> step = verbs.renew(after, client, grant);
             after = step.row();
             answers.add(step.answer());
             heard.addAll(step.heard());
@@ -271,11 +252,11 @@ public final class RowBackend implements LockBackend {
     }
 
     private Answer end(Grant grant, boolean keeps, Duration limit) throws Exception {
-        return change(
+        return rows.change(
                         grant.key(),
-                        trusted(grant),
+                        rows.trusted(grant),
                         Deadline.after(limit),
-                        (row, look) -> rules.release(row, client, grant, keeps, look.now()))
+                        (row, look) -> verbs.release(row, client, grant, keeps, look.now()))
                 .answer();
     }
 
@@ -283,24 +264,23 @@ public final class RowBackend implements LockBackend {
     public void withdraw(Request request, Duration limit) throws Exception {
         withdrawn.add(request.id());
         boolean remembers = unanswered.contains(request.id());
-        change(
+        rows.change(
                 request.key(),
-                rows.get(request.key()),
+                rows.remembered(request.key()),
                 Deadline.after(limit),
-                (row, look) -> rules.withdraw(row, client, request, remembers));
+                (row, look) -> verbs.withdraw(row, client, request, remembers));
         unanswered.remove(request.id());
     }
 
     @Override
     public void forgotten(Request request) {
         unanswered.remove(request.id());
-        rows.computeIfPresent(
-                request.key(), (key, known) -> known.stored().row().hasOther(client, request.id()) ? known : null);
+        rows.forget(request);
     }
 
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
-        return change(key, null, Deadline.after(limit), (row, look) -> rules.breakGrant(row, token, reason))
+        return rows.change(key, null, Deadline.after(limit), (row, look) -> verbs.breakGrant(row, token, reason))
                 .answer();
     }
 
@@ -358,116 +338,6 @@ public final class RowBackend implements LockBackend {
         store.close();
     }
 
-    /**
-     * Carries out a rule on the row of that key; on the one that is supposed to stand there, if that leads to a yes.
-     */
-    private <A> Done<A> change(LockKey key, @Nullable Known guess, Deadline deadline, Rule<A> rule) throws Exception {
-        long asked = clock.getAsLong();
-        if (guess != null) {
-            Stored supposed = guess.stored();
-            long now = supposed.now() + asked - guess.asked();
-            Step<A> step = rule.of(supposed.row(), new RowRules.Look(now, tells));
-            if (isSure(step)) {
-                Written written =
-                        carryOut(List.of(write(key, supposed, step)), deadline).get(0);
-                remember(key, written.stored(), asked);
-                return written.done()
-                        ? new Done<>(step.answer(), written.stored().row())
-                        : decide(key, written.stored(), deadline, rule);
-            }
-        }
-        Stored read = store.read(key, deadline);
-        remember(key, read, asked);
-        return decide(key, read, deadline, rule);
-    }
-
-    /** Carries out a rule on a row that was read just now, or on the one that stands there when it is written. */
-    private <A> Done<A> decide(LockKey key, Stored read, Deadline deadline, Rule<A> rule) throws Exception {
-        Stored stands = read;
-        while (true) {
-            Row row = rules.expired(stands.row(), stands.now());
-            Step<A> step = rule.of(row, new RowRules.Look(stands.now(), tells));
-            if (!step.writes()) {
-                RowStore.Listener own = listener;
-                if (own != null) {
-                    step.notices().forEach(own::told);
-                }
-                return new Done<>(step.answer(), row);
-            }
-            deadline.check("the row of " + key + " was written, since others were faster");
-            List<Notice> notices = new ArrayList<>(rules.noticesOfExpiry(stands.row(), row));
-            notices.addAll(step.notices());
-            long asked = clock.getAsLong();
-            Write write = new Write(key, stands.version(), step.row(), step.heard(), notices);
-            Written written = carryOut(List.of(write), deadline).get(0);
-            remember(key, written.stored(), asked);
-            if (written.done()) {
-                return new Done<>(step.answer(), written.stored().row());
-            }
-            stands = written.stored();
-        }
-    }
-
-    private static Write write(LockKey key, Stored supposed, Step<?> step) {
-        return new Write(key, supposed.version(), step.row(), step.heard(), step.notices());
-    }
-
-    private List<Written> carryOut(List<Write> writes, Deadline deadline) throws Exception {
-        boolean answered = false;
-        try {
-            List<Written> written = writes.size() == 1
-                    ? List.of(store.write(writes.get(0), deadline))
-                    : store.writeAll(writes, deadline);
-            answered = true;
-            return written;
-        } finally {
-            if (!answered) {
-                writes.forEach(write -> rows.remove(write.key()));
-            }
-        }
-    }
-
-    /** Whether what was decided on a row that may have changed is right if it has not: only then will it be written. */
-    private static boolean isSure(Step<?> step) {
-        Object answer = step.answer();
-        boolean yes = answer instanceof Attempt.Granted
-                || answer == Answer.DONE
-                || Boolean.TRUE.equals(answer)
-                || (answer instanceof List<?> all && all.stream().allMatch(each -> each == Answer.DONE));
-        return yes && step.writes();
-    }
-
-    private void remember(LockKey key, Stored stored, long asked) {
-        rows.compute(key, (same, known) -> {
-            if (known != null && known.stored().version() > stored.version()) {
-                return known;
-            }
-            return stored.row().hasOther(client, -1) ? new Known(stored, asked) : null;
-        });
-    }
-
-    private @Nullable Known trusted(List<Grant> grants) {
-        Known known = null;
-        for (Grant grant : grants) {
-            known = trusted(grant);
-            if (known == null) {
-                return null;
-            }
-        }
-        return known;
-    }
-
-    /** The row that is remembered, if its grant is surely in force by the store's clock; else null. */
-    private @Nullable Known trusted(Grant grant) {
-        Known known = rows.get(grant.key());
-        Entry holder = known == null ? null : known.stored().row().holder(client, grant);
-        if (known == null || holder == null) {
-            return null;
-        }
-        long left = holder.ends() - known.stored().now() - grant.ttl().toNanos() / 4;
-        return clock.getAsLong() - known.asked() - left < 0 ? known : null;
-    }
-
     private final class OwnListener implements RowStore.Listener {
         private final Signals signals;
 
@@ -486,7 +356,7 @@ public final class RowBackend implements LockBackend {
 
         @Override
         public void changed(LockKey key, Stored stored) {
-            rules.noticesFor(client, rules.expired(stored.row(), stored.now())).forEach(this::told);
+            verbs.noticesFor(client, rules.expired(stored.row(), stored.now())).forEach(this::told);
         }
 
         @Override

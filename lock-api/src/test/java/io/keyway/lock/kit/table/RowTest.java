@@ -26,6 +26,7 @@ class RowTest {
     private static final Duration TTL = Duration.ofSeconds(10);
 
     private final RowRules rules = new RowRules();
+    private final RowVerbs verbs = new RowVerbs(rules);
 
     @Test
     void aTextLeadsBackToItsRow() {
@@ -108,6 +109,7 @@ class RowTest {
     /** Random requests for permits, each answer judged. */
     private static final class Permits {
         private final RowRules rules = new RowRules();
+        private final RowVerbs verbs = new RowVerbs(rules);
         private final SplittableRandom random;
         private final List<Asked> asked = new ArrayList<>();
         private Row row = Row.FREE;
@@ -126,7 +128,7 @@ class RowTest {
             List<Entry> holders = row.holders();
             if (!holders.isEmpty() && random.nextInt(3) == 0) {
                 Entry holder = holders.get(random.nextInt(holders.size()));
-                change(rules.release(row, holder.client(), holder.grant(), false, now)
+                change(verbs.release(row, holder.client(), holder.grant(), false, now)
                         .row());
                 return;
             }
@@ -141,7 +143,7 @@ class RowTest {
             }
             Asked one = asked.get(random.nextInt(asked.size()));
             if (random.nextInt(8) == 0) {
-                change(rules.withdraw(row, one.client(), one.request(), true).row());
+                change(verbs.withdraw(row, one.client(), one.request(), true).row());
                 asked.remove(one);
                 return;
             }
@@ -152,13 +154,13 @@ class RowTest {
                             waiter -> !waiter.isOf(one.client(), one.request().id()))
                     .toList();
             boolean granted =
-                    rules.attempt(row, one.client(), one.request(), look).answer() instanceof Attempt.Granted;
+                    verbs.attempt(row, one.client(), one.request(), look).answer() instanceof Attempt.Granted;
             if (granted && !held) {
                 judgeGrant(one.request(), out, before);
             } else if (!granted) {
                 judgeRefusal(one.request(), out, before);
             }
-            change(rules.attempt(row, one.client(), one.request(), look).row());
+            change(verbs.attempt(row, one.client(), one.request(), look).row());
         }
 
         private void change(Row after) {
@@ -216,18 +218,18 @@ class RowTest {
     void aDeadWaiterBehindOneThatIsRefusedStopsNobody() {
         Owner owner = new Owner("o", Map.of());
         RowRules.Look look = new RowRules.Look(0, true);
-        Row row = rules.attempt(Row.FREE, "h", permits(1, 2, 2, TTL, owner), look)
+        Row row = verbs.attempt(Row.FREE, "h", permits(1, 2, 2, TTL, owner), look)
                 .row()
                 .stamped(1, 0);
-        row = rules.attempt(row, "n", permits(2, 1, 1, TTL.multipliedBy(9), owner), look)
+        row = verbs.attempt(row, "n", permits(2, 1, 1, TTL.multipliedBy(9), owner), look)
                 .row()
                 .stamped(2, 0);
-        row = rules.attempt(row, "w", permits(3, 1, 3, TTL, owner), look).row().stamped(2, 0);
+        row = verbs.attempt(row, "w", permits(3, 1, 3, TTL, owner), look).row().stamped(2, 0);
         assertThat(row.holders()).as("one more fits").hasSize(2);
-        row = rules.attempt(row, "x", permits(4, 2, 3, TTL.dividedBy(2), owner), look)
+        row = verbs.attempt(row, "x", permits(4, 2, 3, TTL.dividedBy(2), owner), look)
                 .row()
                 .stamped(3, 0);
-        row = rules.attempt(row, "y", permits(5, 1, 3, TTL.multipliedBy(9), owner), look)
+        row = verbs.attempt(row, "y", permits(5, 1, 3, TTL.multipliedBy(9), owner), look)
                 .row()
                 .stamped(3, 0);
         assertThat(row.waiters()).hasSize(3);
@@ -252,10 +254,10 @@ class RowTest {
                 ? new Grant(request.id(), LOCK, 1, TTL, "")
                 : holders.get(random.nextInt(holders.size())).grant();
         return switch (random.nextInt(8)) {
-            case 0 -> rules.release(row, client, grant, false, now).row();
-            case 1 -> rules.withdraw(row, client, request, false).row();
-            case 2 -> rules.renew(row, client, grant).row();
-            case 3 -> rules.breakGrant(row, grant.token(), "why").row();
+            case 0 -> verbs.release(row, client, grant, false, now).row();
+            case 1 -> verbs.withdraw(row, client, request, false).row();
+            case 2 -> verbs.renew(row, client, grant).row();
+            case 3 -> verbs.breakGrant(row, grant.token(), "why").row();
             case 4 -> {
                 Request wanted = new Request(
                         1000 + step,
@@ -268,9 +270,9 @@ class RowTest {
                         request.owner());
                 String whose = holders.isEmpty() ? client : holders.get(0).client();
                 Grant held = holders.isEmpty() ? grant : holders.get(0).grant();
-                yield rules.convert(row, whose, held, wanted, look).row();
+                yield verbs.convert(row, whose, held, wanted, look).row();
             }
-            default -> rules.attempt(row, client, request, look).row();
+            default -> verbs.attempt(row, client, request, look).row();
         };
     }
 
@@ -279,11 +281,11 @@ class RowTest {
         Request request = new Request(
                 1, LOCK, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("o", Map.of()), Duration.ofSeconds(30));
         RowRules.Look look = new RowRules.Look(0, true);
-        Row held = rules.attempt(Row.FREE, "c", request, look).row().stamped(3, 0);
+        Row held = verbs.attempt(Row.FREE, "c", request, look).row().stamped(3, 0);
         Grant grant = held.holders().get(0).grant();
-        Row kept = rules.release(held, "c", grant, true, 5).row();
-        assertThat(rules.renew(kept, "c", grant).answer()).isEqualTo(Answer.NOT_HELD);
-        assertThat(rules.attempt(kept, "c", request, look).answer()).isInstanceOf(Attempt.Waiting.class);
+        Row kept = verbs.release(held, "c", grant, true, 5).row();
+        assertThat(verbs.renew(kept, "c", grant).answer()).isEqualTo(Answer.NOT_HELD);
+        assertThat(verbs.attempt(kept, "c", request, look).answer()).isInstanceOf(Attempt.Waiting.class);
         long end = Duration.ofSeconds(30).toNanos();
         assertThat(rules.expired(kept, end - 1).isFree()).isFalse();
         assertThat(rules.expired(kept, end).isFree()).isTrue();
