@@ -16,7 +16,5 @@ public interface CellExecutor extends Executor {
     TimeSource.Scheduled after(long nanos, Runnable task);
 
     /** As {@link #execute}, by a thread that never runs the task itself: it has others to serve. */
-    default void leave(Runnable task) {
-        execute(task);
-    }
+    void leave(Runnable task);
 }

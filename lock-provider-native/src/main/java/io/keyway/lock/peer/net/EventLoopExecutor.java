@@ -14,6 +14,11 @@ record EventLoopExecutor(EventLoop loop) implements CellExecutor {
     }
 
     @Override
+    public void leave(Runnable task) {
+        loop.execute(task);
+    }
+
+    @Override
     public TimeSource.Scheduled after(long nanos, Runnable task) {
         Future<?> due = loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
         return () -> due.cancel(false);
