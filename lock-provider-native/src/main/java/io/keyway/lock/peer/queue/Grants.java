@@ -214,6 +214,13 @@ final class Grants extends AbstractList<HeldGrant> {
         return null;
     }
 
+    /** The one that a message of that holder is about; null if it is over. */
+    @Nullable
+    HeldGrant current(Peer from, long token) {
+        HeldGrant grant = named(token);
+        return grant != null && !grant.kept && (grant.peer.equals(from) || grant.imported()) ? grant : null;
+    }
+
     /** The one of that request. */
     @Nullable
     HeldGrant of(Peer peer, long request) {

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.queue;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
@@ -70,6 +71,11 @@ final class HeldGrant implements Admission.Claim {
         this.owner = owner;
         this.since = since;
         this.atLeast = atLeast;
+    }
+
+    /** Whether what is granted to that request now is alive when it arrives: its client was heard lately. */
+    static boolean arrivesAlive(Peer to, LockMessage.Acquire request, Turn turn) {
+        return turn.member().silence(to) < request.ttl() / 2;
     }
 
     /** What is granted to that request, with these tokens. */

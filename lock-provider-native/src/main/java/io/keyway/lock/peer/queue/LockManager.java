@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * the source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
  * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue} with
- * the requests that {@link NoWaits do not wait}, {@link Recalls}, {@link Reassertions} after a start, and the
+ * the requests that {@link NoWaits do not wait} and whose {@link TurnOrder turn} it is, {@link Recalls}, {@link Reassertions} after a start, and the
  * {@link Breaks} and {@link StatusQueries} of administrators. The manager grants, ends grants and answers requests.
  *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
@@ -77,7 +77,7 @@ public class LockManager implements Machine {
     private final LockSettings settings;
     private final Admission admission;
     final Grants grants = new Grants();
-    private final Recalls recalls;
+    private @Nullable Recalls recalls;
     private @Nullable WaitQueue queue;
     private @Nullable StatusQueries questions;
     private @Nullable Breaks breaks;
@@ -94,7 +94,6 @@ public class LockManager implements Machine {
         this.key = key;
         this.settings = settings;
         this.admission = admission;
-        this.recalls = new Recalls(key, settings, grants);
     }
 
     @Override
@@ -171,7 +170,7 @@ public class LockManager implements Machine {
             return;
         }
         boolean free = grants.isEmpty() && queue == null && mayGrant(turn);
-        if (free && mayHaveAll(request) && WaitQueue.isHeard(from, request, turn)) {
+        if (free && mayHaveAll(request) && HeldGrant.arrivesAlive(from, request, turn)) {
             grant(from, request, turn);
             return;
         }
@@ -185,7 +184,7 @@ public class LockManager implements Machine {
                 && mayGrant(turn)
                 && admission.admits(grants.claims(), request.mode(), request.permits(), request.capacity())
                 && isUnderTheCeiling(request)
-                && WaitQueue.isHeard(from, request, turn)) {
+                && HeldGrant.arrivesAlive(from, request, turn)) {
             turn.goal(SharedGoal.JOINED);
             grant(from, request, turn);
         } else {
@@ -237,7 +236,7 @@ public class LockManager implements Machine {
             return;
         }
         if (grants.areQuiet() && !admission.admits(grants.claims(), wait, wait.request.capacity())) {
-            recalls.want(wait, turn);
+            recalls().want(wait, turn);
         }
         if (wait.request.wantPlace()) { // once: the rest of the way is told by SHOW
             List<Participant> holders = grants.participants(SHOWN, turn.now());
@@ -276,7 +275,7 @@ public class LockManager implements Machine {
     private void recallForAll(Turn turn) {
         for (WaitQueue.Wait wait : waiters()) {
             if (grants.areQuiet() && !wait.request.noWait()) {
-                recalls.want(wait, turn);
+                recalls().want(wait, turn);
             }
         }
     }
@@ -329,39 +328,26 @@ public class LockManager implements Machine {
     }
 
     private void serveThoseWhoMay(Turn turn) {
-        int refused = 0;
-        while (queue != null && mayGrant(turn) && !heldAlone()) {
-            WaitQueue.Wait next = queue.conversion();
-            if (next != null && !mayConvert(next, turn)) {
-                return; // nobody is granted before it
-            }
-            next = next != null ? next : queue.firstHeard(refused, turn);
-            if (next == null) {
-                return;
-            }
+        if (queue == null || !mayGrant(turn)) {
+            return;
+        }
+        TurnOrder order = new TurnOrder(queue, grants, admission, breaks);
+        for (WaitQueue.Wait next = order.next(turn); next != null; next = order.next(turn)) {
             if (next.converts()) {
                 leave(next, turn);
                 turn.goal(SharedGoal.UPGRADED_AFTER_WAITING);
                 convert(Objects.requireNonNull(current(next.peer, next.request.converts())), next.request, turn);
-            } else if (admission.admits(grants.claims(), next, next.request.capacity())) {
-                if (!isUnderTheCeiling(next.request)) {
-                    recalls.askTheNarrow(grants.claims().permits() + next.permits(), turn);
-                    return;
-                }
-                if (refused > 0) {
+            } else if (isUnderTheCeiling(next.request)) {
+                if (order.passes()) {
                     turn.goal(SharedGoal.PASSED_BY_A_LARGER_VIEW);
                 }
                 leave(next, turn);
                 grant(next.peer, next.request, turn);
             } else {
-                refused = next.capacity();
+                recalls().askTheNarrow(grants.claims().permits() + next.permits(), turn);
+                return;
             }
         }
-    }
-
-    /** Whether nothing goes beside what is granted. */
-    private boolean heldAlone() {
-        return !grants.isEmpty() && grants.get(0).mode == LockMode.EXCLUSIVE;
     }
 
     void grant(Peer to, LockMessage.Acquire request, Turn turn) {
@@ -407,8 +393,7 @@ public class LockManager implements Machine {
     /** The grant that a holder's message is about; null if it is over. */
     @Nullable
     HeldGrant current(Peer from, long token) {
-        HeldGrant grant = grants.named(token);
-        return grant != null && !grant.kept && (grant.peer.equals(from) || grant.imported()) ? grant : null;
+        return grants.current(from, token);
     }
 
     /**
@@ -436,7 +421,7 @@ public class LockManager implements Machine {
         }
         for (HeldGrant grant : grants) {
             if (noWaits.hangsOn(wait, grant)) {
-                recalls.ask(grant, turn);
+                recalls().ask(grant, turn);
             }
         }
     }
@@ -551,14 +536,21 @@ public class LockManager implements Machine {
     }
 
     private void heard(Peer peer, Turn turn) {
-        recalls.heard(peer, turn);
+        if (settings.recallAtRenewal()) {
+            recalls().heard(peer, turn);
+        }
         if (queue != null) {
             queue.heard(peer, turn);
             serve(turn);
         }
     }
 
-    // Answers to recalls
+    // Recalls and their answers
+
+    private Recalls recalls() {
+        recalls = recalls == null ? new Recalls(key, settings, grants) : recalls;
+        return recalls;
+    }
 
     private void accepted(Peer from, LockMessage.Accepted accepted, Turn turn) {
         HeldGrant grant = ending(from, accepted.token(), turn);
@@ -577,7 +569,7 @@ public class LockManager implements Machine {
             return;
         }
         turn.goal(LockGoal.RECALL_DENIED);
-        recalls.denied(grant);
+        recalls().denied(grant);
         settle(grant, grant.denials);
         serve(turn);
     }
@@ -599,34 +591,15 @@ public class LockManager implements Machine {
         } else if (queue != null && queue.conversion() != null) {
             turn.goal(SharedGoal.SECOND_UPGRADE_REFUSED);
             refuse(from, request, RefusalCause.HELD, turn);
-        } else if (mayGrant(turn) && stands(own) && WaitQueue.isHeard(from, request, turn)) {
+        } else if (mayGrant(turn)
+                && grants.size() == 1
+                && !isBeingBroken(own)
+                && HeldGrant.arrivesAlive(from, request, turn)) {
             turn.goal(SharedGoal.UPGRADED_AT_ONCE);
             convert(own, request, turn);
         } else {
             enqueue(from, request, turn);
         }
-    }
-
-    /** Whether that grant is the only one, and nobody is breaking it. */
-    private boolean stands(HeldGrant own) {
-        return grants.size() == 1 && !isBeingBroken(own);
-    }
-
-    /** It is passed over by nobody, heard or not: it ends with its read grant at the latest. */
-    private boolean mayConvert(WaitQueue.Wait wait, Turn turn) {
-        HeldGrant own = current(wait.peer, wait.request.converts());
-        if (own == null || !stands(own)) {
-            if (own != null && isBeingBroken(own)) {
-                turn.goal(SharedGoal.UPGRADE_DURING_A_BREAK);
-            }
-            return false;
-        }
-        if (wait.isHeard(turn)) {
-            return true;
-        }
-        turn.goal(SharedGoal.UPGRADE_OF_THE_SILENT);
-        wait.passOver(turn);
-        return false;
     }
 
     private void convert(HeldGrant own, LockMessage.Acquire request, Turn turn) {

@@ -77,11 +77,8 @@ final class Recalls {
         }
     }
 
-    /** That client can be told now. */
+    /** That client can be told now; only with {@code recallAtRenewal}. */
     void heard(Peer peer, Turn turn) {
-        if (!settings.recallAtRenewal()) {
-            return;
-        }
         for (HeldGrant grant : grants) {
             if (grant.recallLater && grant.peer.equals(peer)) {
                 grant.recallLater = false;

@@ -71,7 +71,7 @@ final class WaitQueue {
 
         /** Whether its client was heard lately. */
         boolean isHeard(Turn turn) {
-            return WaitQueue.isHeard(peer, request, turn);
+            return HeldGrant.arrivesAlive(peer, request, turn);
         }
 
         /** It is not granted though its turn has come, and keeps its place until its client is heard again. */
@@ -134,11 +134,6 @@ final class WaitQueue {
             return byCapacity.tailMap(capacity, false).values();
         }
         return inOrder.isEmpty() || inOrder.first().capacity() <= capacity ? List.of() : List.of(inOrder);
-    }
-
-    /** A grant to a client that was not heard lately would be dead on arrival. */
-    static boolean isHeard(Peer client, LockMessage.Acquire request, Turn turn) {
-        return turn.member().silence(client) < request.ttl() / 2;
     }
 
     /**
