@@ -2,32 +2,36 @@
 package io.keyway.lock.peer.client;
 
 import io.keyway.lock.LockMode;
+import java.util.AbstractList;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
-import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /** The grants of one name at one client, in the order of their tokens, whose ranges never overlap. */
-final class GrantList implements Iterable<ClientGrant> {
+final class GrantList extends AbstractList<ClientGrant> {
     private static final ClientGrant[] NONE = {};
 
     private ClientGrant[] all = NONE;
     private int size;
 
-    boolean isEmpty() {
+    @Override
+    public boolean isEmpty() {
         return size == 0;
     }
 
-    int size() {
+    @Override
+    public int size() {
         return size;
     }
 
-    ClientGrant get(int place) {
+    @Override
+    public ClientGrant get(int place) {
         return all[place];
     }
 
-    void add(ClientGrant grant) {
+    @Override
+    public boolean add(ClientGrant grant) {
+        modCount++;
         if (size == all.length) {
             all = Arrays.copyOf(all, size == 0 ? 1 : 2 * size);
         }
@@ -35,9 +39,12 @@ final class GrantList implements Iterable<ClientGrant> {
         System.arraycopy(all, place, all, place + 1, size - place);
         all[place] = grant;
         size++;
+        return true;
     }
 
-    void remove(ClientGrant grant) {
+    /** Takes that one out, if it is there. */
+    void drop(ClientGrant grant) {
+        modCount++;
         int place = after(grant.handle.token()) - 1;
         if (place >= 0 && all[place] == grant) {
             size--;
@@ -121,27 +128,6 @@ final class GrantList implements Iterable<ClientGrant> {
     /** Those that there are now, for who ends some of them. */
     List<ClientGrant> now() {
         return size == 0 ? List.of() : List.of(Arrays.copyOf(all, size));
-    }
-
-    /** In order; none may be added or removed meanwhile. */
-    @Override
-    public Iterator<ClientGrant> iterator() {
-        return new Iterator<>() {
-            private int next;
-
-            @Override
-            public boolean hasNext() {
-                return next < size;
-            }
-
-            @Override
-            public ClientGrant next() {
-                if (next >= size) {
-                    throw new NoSuchElementException();
-                }
-                return all[next++];
-            }
-        };
     }
 
     GrantList copy() {

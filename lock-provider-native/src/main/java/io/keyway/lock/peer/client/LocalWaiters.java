@@ -20,13 +20,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The users of one client who want one lock: those who queue, in order, those who want an answer at once, and those who
- * have it and want it in another mode. A waiter asks the manager by a request; a grant that came for it is
- * <i>pending</i> until the echo of its frame shows how much belief it leaves. All answers but the grant itself end
- * here.
+ * have it and want it in another mode. It is the half of {@link LockClientHelper} before the grant: all answers but the
+ * grant itself end here.
  *
- * <p>Who was served from the cache while its request was on the way, and may hold beside others, leaves a <i>spare</i>
- * request: what comes of it serves the next, so that a client comes to have as many grants as it has users at a time.
- * A spare is withdrawn as soon as the member has it and did not grant it: nobody waits for nobody.
+ * <p><b>States</b> of a waiter. <i>Here</i>: the manager does not know of it, in this session. <i>Sent</i>: its request
+ * is at the manager, or on the way. <i>Pending</i>: a grant came for it, and the echo of its frame is to show how much
+ * belief that leaves; if too little, the grant is confirmed once, and goes back the next time, with which the waiter is
+ * here again. It is over when it is served, refused, has failed, or was withdrawn by its user. Who was served from the
+ * cache while its request was on the way, and may hold beside others, leaves a <i>spare</i> request: what comes of it
+ * serves the next, so that a client comes to have as many grants as it has users at a time. A spare is withdrawn as
+ * soon as the member has it and did not grant it: nobody waits for nobody.
+ *
+ * <p><b>Invariants.</b> Each waiter is in one list, and is told one outcome. A grant answers the request that it names,
+ * and no other; one that nobody wants goes back by its token. With the session all requests and pending grants are
+ * over, and all who wait are here again. Each of those who queue hears once that it waits ({@link PlaceNews}).
  */
 class LocalWaiters {
     private final Key key;
@@ -38,14 +45,19 @@ class LocalWaiters {
 
     private WaiterList spares = WaiterList.NONE;
     private List<Waiter> pending = List.of();
-    /** Who has heard that it waits. */
-    private PlaceNews places;
+    /** Who has heard that it waits; null as long as nobody can have waited behind another one. */
+    private @Nullable PlaceNews places;
 
     /** @param cache whether granted locks may be kept */
     LocalWaiters(Key key, boolean cache) {
         this.key = key;
         this.cache = cache;
-        this.places = new PlaceNews(key);
+    }
+
+    private PlaceNews places() {
+        PlaceNews all = places == null ? new PlaceNews(key) : places;
+        places = all;
+        return all;
     }
 
     /** @param local the user of this client who holds the lock; null if none does */
@@ -56,7 +68,9 @@ class LocalWaiters {
             return;
         }
         queue.add(waiter);
-        places.joined(waiter, queue, local, turn);
+        if (places != null || local != null || queue.size() > 1) {
+            places().joined(waiter, queue, local, turn);
+        }
     }
 
     /** A user of this client who holds the lock wants it in another mode. */
@@ -204,7 +218,9 @@ class LocalWaiters {
                         call.atLeast(),
                         converts,
                         call.owner()));
-        places.askForReceipt(queue, turn);
+        if (places != null) {
+            places.askForReceipt(queue, turn);
+        }
     }
 
     /** A user gave up. */
@@ -510,23 +526,25 @@ class LocalWaiters {
     void placed(LockMessage.Place now, Turn turn) {
         Waiter asked = find(now.request());
         if (asked != null) {
-            places.placed(asked, now, queue, turn);
+            places().placed(asked, now, queue, turn);
         }
     }
 
     /** Whether some have not heard that they wait. */
     boolean knowNothing() {
-        return PlaceNews.someKnowNothing(queue);
+        return queue.someKnowNothing();
     }
 
     /** Those who know nothing learn that they wait. They came last; the first of all hears from the manager itself. */
     void tellAll(List<Participant> holders, Turn turn) {
-        places.tellAll(queue, holders, turn);
+        places().tellAll(queue, holders, turn);
     }
 
     /** The member has that message, and has not granted what it asked for. */
     void received(long number, Turn turn) {
-        places.received(number, queue, pending.isEmpty(), turn);
+        if (places != null) {
+            places.received(number, queue, pending.isEmpty(), turn);
+        }
         for (Waiter spare : spares) {
             if (spare.sent == number && !spare.pending) {
                 turn.goal(LockGoal.SPARE_WITHDRAWN);
@@ -538,14 +556,16 @@ class LocalWaiters {
 
     /** The lock is this client's: what was said of places is of no use any more. */
     void forgetPlace() {
-        places.forgetPlace();
+        if (places != null) {
+            places.forgetPlace();
+        }
     }
 
     // Sessions
 
     /** The session is over, and all requests and pending grants with it. */
     void unsent() {
-        places = new PlaceNews(key);
+        places = places == null ? null : new PlaceNews(key);
         pending.forEach(waiter -> waiter.pending = false);
         pending = List.of();
         spares = WaiterList.NONE;
@@ -564,7 +584,7 @@ class LocalWaiters {
 
     LocalWaiters copy() {
         LocalWaiters copy = fresh(key, cache);
-        copy.places = places.copy();
+        copy.places = places == null ? null : places.copy();
         copy.queue = queue.copy();
         copy.asks = asks.copy();
         copy.conversions = conversions.copy();
@@ -584,6 +604,6 @@ class LocalWaiters {
         asks.encode(out);
         conversions.encode(out);
         spares.encode(out);
-        places.encode(out);
+        (places == null ? new PlaceNews(key) : places).encode(out);
     }
 }

@@ -549,7 +549,7 @@ public class LockClientHelper implements Machine {
     }
 
     private void gone(ClientGrant held, Turn turn) {
-        grants.remove(held);
+        grants.drop(held);
         unhold(held.handle.ttl(), turn);
         if (!grants.anyCacheable()) {
             turn.timer(IDLE, Turn.NEVER);

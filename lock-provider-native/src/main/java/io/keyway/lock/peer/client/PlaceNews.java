@@ -47,12 +47,6 @@ final class PlaceNews {
         tellAll(queue, now.holders(), turn);
     }
 
-    /** Whether some have not heard that they wait. */
-    static boolean someKnowNothing(WaiterList queue) {
-        Waiter last = queue.last();
-        return last != null && !last.told;
-    }
-
     /** Those who know nothing learn that they wait. They came last; the first of all hears from the manager itself. */
     void tellAll(WaiterList queue, List<Participant> holders, Turn turn) {
         for (Waiter each = queue.last(); each != null && !each.told; each = each.before) {
@@ -69,7 +63,7 @@ final class PlaceNews {
     void askForReceipt(WaiterList queue, Turn turn) {
         Waiter first = queue.first();
         boolean told = first != null && first.told && first.isSent() && receipt != first.sent;
-        if (first != null && told && someKnowNothing(queue) && turn.client().exists()) {
+        if (first != null && told && queue.someKnowNothing() && turn.client().exists()) {
             receipt = first.sent;
             turn.client().receipt(key, receipt);
         }

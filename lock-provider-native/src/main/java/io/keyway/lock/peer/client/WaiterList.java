@@ -142,6 +142,11 @@ final class WaiterList implements Iterable<Waiter> {
         };
     }
 
+    /** Whether some have not heard that they wait: those that came last. */
+    boolean someKnowNothing() {
+        return last != null && !last.told;
+    }
+
     /** Adds all, in order, and for how long they have waited. */
     void participants(long now, ParticipantList into) {
         for (Waiter waiter : this) {

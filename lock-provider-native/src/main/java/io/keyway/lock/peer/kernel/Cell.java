@@ -15,10 +15,14 @@ import org.jspecify.annotations.Nullable;
  * The unit that every driver runs: an authority (one shard of a member), or a client's side of one. It holds its
  * sessions, its machines and its timers.
  *
- * <p>One input, the timers that are due before it, and all calls between machines that they cause, are one atomic turn.
- * Nothing crosses cells but frames. Due timers run before the input, so that a client that slept sees the end of its
- * belief before any frame that would extend it; {@link Input.Stalled} alone comes before them. Outputs leave in order;
- * after {@link Turn#force} they wait until the record is on disk.
+ * <p><b>States.</b> A machine is <i>at rest</i>, and then the cell has none of that key, or <i>resident</i>: it is made
+ * by the first message, call or timer for its key, and dropped at the end of the turn in which it came to rest. An
+ * output leaves at once, or is <i>held</i> until the disk has the records that were forced before it.
+ *
+ * <p><b>Invariants.</b> One input, the timers that are due before it, and all calls between machines that they cause,
+ * are one atomic turn. Nothing crosses cells but frames. Due timers run before the input, so that a client that slept
+ * sees the end of its belief before any frame that would extend it; {@link Input.Stalled} alone comes before them.
+ * Outputs leave in order. What a cell does follows from its inputs, its clock and its random numbers alone.
  *
  * <p>Not thread-safe. A driver gives one or more inputs and then calls {@link #flush}.
  */
