@@ -1,26 +1,18 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
-import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.ClientView;
-import io.keyway.lock.peer.kernel.CoverageGoal;
-import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.ForwardingTurn;
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
-import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** The turns of one machine, of which somebody is told what it sends to other members before it leaves. */
-final class WatchedTurn implements Turn, PeerView {
+final class WatchedTurn extends ForwardingTurn<Turn> implements PeerView {
     private final Consumer<Message> sent;
-    private @Nullable Turn turn;
 
     WatchedTurn(Consumer<Message> sent) {
         this.sent = sent;
@@ -28,12 +20,8 @@ final class WatchedTurn implements Turn, PeerView {
 
     /** This, for that turn. */
     WatchedTurn of(Turn now) {
-        turn = now;
+        passTo(now);
         return this;
-    }
-
-    private Turn turn() {
-        return Objects.requireNonNull(turn, "a turn");
     }
 
     @Override
@@ -45,71 +33,6 @@ final class WatchedTurn implements Turn, PeerView {
     public long send(String member, Message message) {
         sent.accept(message);
         return turn().peers().send(member, message);
-    }
-
-    @Override
-    public long now() {
-        return turn().now();
-    }
-
-    @Override
-    public long send(Peer to, Message message) {
-        return turn().send(to, message);
-    }
-
-    @Override
-    public void call(Key to, Call call) {
-        turn().call(to, call);
-    }
-
-    @Override
-    public void timer(int slot, long at) {
-        turn().timer(slot, at);
-    }
-
-    @Override
-    public List<Key> residents(Key from, boolean inclusive, int most) {
-        return turn().residents(from, inclusive, most);
-    }
-
-    @Override
-    public long force(DurableRecord record) {
-        return turn().force(record);
-    }
-
-    @Override
-    public void tell(Notice notice) {
-        turn().tell(notice);
-    }
-
-    @Override
-    public long frameClock() {
-        return turn().frameClock();
-    }
-
-    @Override
-    public void showClock(long logicalClock) {
-        turn().showClock(logicalClock);
-    }
-
-    @Override
-    public void goal(CoverageGoal goal) {
-        turn().goal(goal);
-    }
-
-    @Override
-    public long draw(int bits) {
-        return turn().draw(bits);
-    }
-
-    @Override
-    public MemberView member() {
-        return turn().member();
-    }
-
-    @Override
-    public ClientView client() {
-        return turn().client();
     }
 
     @Override

@@ -3,13 +3,11 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.ForwardingTurn;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
-import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
@@ -130,7 +128,7 @@ public final class PeerGroup implements PeerView {
             resumedAt = turn.now();
         }
         for (Fellow fellow : others.values()) {
-            fellow.outer = turn;
+            fellow.begin(turn);
             if (Turn.due(fellow.wake, turn.now())) {
                 fellow.touched = true;
                 fellow.wake = Turn.NEVER;
@@ -323,7 +321,7 @@ public final class PeerGroup implements PeerView {
      * One of the others, and the turn as the session with it sees it: links have its own numbers, and its timer is one
      * of the group's.
      */
-    private final class Fellow implements SessionTurn {
+    private final class Fellow extends ForwardingTurn<SessionTurn> implements SessionTurn {
         final String member;
         final int index;
         final ClientSession session;
@@ -342,12 +340,14 @@ public final class PeerGroup implements PeerView {
         /** The next flush looks at it. */
         private boolean touched = true;
 
-        private @Nullable SessionTurn outer;
-
         Fellow(String member, int index, ClientSession session) {
             this.member = member;
             this.index = index;
             this.session = session;
+        }
+
+        void begin(SessionTurn outer) {
+            passTo(outer);
         }
 
         /** The session has had an input. */
@@ -422,19 +422,6 @@ public final class PeerGroup implements PeerView {
             }
         }
 
-        private SessionTurn turn() {
-            SessionTurn of = outer;
-            if (of == null) {
-                throw new IllegalStateException("no turn has begun");
-            }
-            return of;
-        }
-
-        @Override
-        public void timer(int slot, long at) {
-            turn().timer(slot, at);
-        }
-
         @Override
         public void wake(long at) {
             wake = at;
@@ -472,31 +459,6 @@ public final class PeerGroup implements PeerView {
         }
 
         @Override
-        public long now() {
-            return turn().now();
-        }
-
-        @Override
-        public long send(Peer to, Message message) {
-            return turn().send(to, message);
-        }
-
-        @Override
-        public void call(Key to, Call call) {
-            turn().call(to, call);
-        }
-
-        @Override
-        public List<Key> residents(Key from, boolean inclusive, int most) {
-            return turn().residents(from, inclusive, most);
-        }
-
-        @Override
-        public long force(DurableRecord record) {
-            return turn().force(record);
-        }
-
-        @Override
         public long persist(DurableRecord record) {
             return turn().persist(record);
         }
@@ -506,33 +468,8 @@ public final class PeerGroup implements PeerView {
             turn().awaitForced(ticket);
         }
 
-        @Override
-        public void tell(Notice notice) {
-            turn().tell(notice);
-        }
-
         private void tell(Call call, SessionTurn turn) {
             PeerGroup.this.tell(call, turn);
-        }
-
-        @Override
-        public void goal(CoverageGoal goal) {
-            turn().goal(goal);
-        }
-
-        @Override
-        public long draw(int bits) {
-            return turn().draw(bits);
-        }
-
-        @Override
-        public MemberView member() {
-            return turn().member();
-        }
-
-        @Override
-        public PeerView peers() {
-            return turn().peers();
         }
 
         @Override
