@@ -255,6 +255,6 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
 
     @Override
     public void tell(@Nullable SimLine from, Notice notice) {
-        users.notice(node, from == null ? null : from.cell, notice);
+        users.answers().notice(node, from == null ? null : from.cell, notice);
     }
 }

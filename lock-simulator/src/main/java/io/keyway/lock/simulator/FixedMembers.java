@@ -31,7 +31,7 @@ abstract class FixedMembers implements Topology {
         if (notice instanceof LockNotice.Misdirected) {
             throw new Violation("routing", cell + " was told that another member decides, and there is none");
         }
-        users.notice(cell.node(), cell, notice);
+        users.answers().notice(cell.node(), cell, notice);
     }
 
     @Override

@@ -1,21 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
-import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.session.ClientSession;
-import io.keyway.lock.peer.session.WelcomeInfo;
 import io.keyway.lock.simulator.Holdings.Word;
 import io.keyway.lock.simulator.LeaseUser.Hold;
-import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -27,8 +21,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The users of the lease service: they ask as an engine would, hold, look whether they still hold, give up, release,
- * break each other's locks, and forget nothing but what the plan tells them to.
+ * The users of the lease service, one machine for each: they ask as an engine would, hold, look whether they still
+ * hold, give up, release, break each other's locks, and forget nothing but what the plan tells them to.
+ *
+ * <p><b>States</b> of a user. <i>Idle</i>: nothing of the plan is under way. <i>Asking</i>: it has asked and may lose
+ * patience. <i>Holding</i>: it looks now and then whether it still believes, and may want another mode. <i>Releasing</i>:
+ * it waits to hear that its release is done. <i>Stopping</i>: it has lost the lock and will say when it has stopped.
+ *
+ * <p><b>Inputs</b> are the acts of the plan, which wait while one is under way, its own wake-ups, and what the cells tell
+ * ({@link LeaseAnswers}).
+ *
+ * <p><b>Invariants.</b> A wake-up counts only in the step in which it was set. What is drawn belongs to the operation,
+ * so that it stays the same when others are taken out of the plan. The oracles hear of each hold that it began, and
+ * once how it ended.
  */
 final class LeaseUsers {
     /** What only users can see. */
@@ -51,13 +56,12 @@ final class LeaseUsers {
     static final int RELEASE = 2;
     private static final int LOOK = 3;
     private static final int NEXT = 4;
-    private static final int STOP = 5;
+    static final int STOP = 5;
     static final int CHANGE = 6;
     private static final long LONGEST_HOLD_AFTER_FAULTS = 20 * Nanos.MILLI;
 
     private final SimWorld world;
     private final List<LeaseOracle> oracles;
-    private final boolean stopBeforeRevoked;
     private final LeaseModel.Kit kit;
     private final LeaseUser[][] users;
     private final Holdings holdings;
@@ -69,8 +73,8 @@ final class LeaseUsers {
     private final List<GrantWatch> watches = new ArrayList<>();
     /** Requests that were given up and not answered yet, of each client. */
     private final List<Set<Long>> givenUp = new ArrayList<>();
-    /** What confirms the return of grants that came for such a request, of each client. */
-    private final List<Set<LockNotice.ReleaseDone>> returned = new ArrayList<>();
+
+    private final LeaseAnswers answers;
 
     private long requests;
 
@@ -87,12 +91,12 @@ final class LeaseUsers {
         this.holdings = holdings;
         this.seats = seats;
         this.oracles = oracles;
-        this.stopBeforeRevoked = stopBeforeRevoked;
         this.users = new LeaseUser[world.clients() + 1][world.options().users()];
         this.owners = new Owner[world.clients() + 1];
         this.keys = new Key[world.options().names()];
         this.claims = new Claims(world.options());
         this.changes = new ModeChanges(world, this, holdings, oracles, owners);
+        this.answers = new LeaseAnswers(world, this, holdings, oracles, changes, stopBeforeRevoked, kit);
         for (int name = 0; name < keys.length; name++) {
             keys[name] = claims.areSemaphores()
                     ? LockKeys.semaphore(kit.algorithm(), "n" + name)
@@ -100,7 +104,6 @@ final class LeaseUsers {
         }
         for (int i = 0; i < users.length; i++) {
             givenUp.add(new HashSet<>());
-            returned.add(new HashSet<>());
         }
         for (int i = 1; i < users.length; i++) {
             owners[i] = new Owner("client" + i, Map.of());
@@ -112,6 +115,20 @@ final class LeaseUsers {
 
     Set<Long> givenUp(SimNode client) {
         return givenUp.get(client.index());
+    }
+
+    /** What the cells tell goes there. */
+    LeaseAnswers answers() {
+        return answers;
+    }
+
+    /** The users of that client. */
+    LeaseUser[] of(SimNode client) {
+        return users[client.index()];
+    }
+
+    Claims claims() {
+        return claims;
     }
 
     Seats seats() {
@@ -426,114 +443,6 @@ final class LeaseUsers {
         }
     }
 
-    /** @param cell null if it is said of the cluster, and not by one of the client's cells */
-    void notice(SimNode node, @Nullable SimCell cell, Notice told) {
-        if (!(told instanceof LockNotice notice)) {
-            return;
-        }
-        if (world.tracer() != null) {
-            world.trace(node, text(notice));
-        }
-        if (cell != null && notice instanceof LockNotice.Waiting waiting && waiting.ahead() >= 0) {
-            waits(cell, waiting.request());
-        } else if (cell == null || !ofGrant(cell, notice)) {
-            ofRequest(node, notice);
-        }
-    }
-
-    private void waits(SimCell cell, long request) {
-        ClientSession session = (ClientSession) cell.cell().sessions();
-        WelcomeInfo welcome = session.lastWelcome();
-        for (LeaseOracle oracle : oracles) {
-            if (welcome != null) {
-                oracle.waits(
-                        request,
-                        Sessions.life(welcome.incarnation()),
-                        session.session().session());
-            }
-        }
-    }
-
-    private boolean ofGrant(SimCell cell, LockNotice notice) {
-        if (notice instanceof LockNotice.Granted granted) {
-            granted(cell, granted);
-        } else if (notice instanceof LockNotice.Ended ended) {
-            ended(ended);
-        } else if (notice instanceof LockNotice.ReleaseDone done) {
-            released(cell, done);
-        } else if (notice instanceof LockNotice.Closed closed) {
-            holdings.closed(cell, closed.handle());
-        } else {
-            return false;
-        }
-        return true;
-    }
-
-    private void ofRequest(SimNode node, LockNotice notice) {
-        Set<Long> open = givenUp.get(node.index());
-        if (notice instanceof LockNotice.Withdrawn withdrawn) {
-            if (!open.remove(withdrawn.request())) {
-                throw new Violation("R18", "request " + withdrawn.request() + " was withdrawn by nobody");
-            }
-            world.goals().reached(UserGoal.WITHDRAWN);
-        } else if (changes.isOver(node, notice)) {
-            return;
-        } else if (notice instanceof LockNotice.Refused refused) {
-            over(node, refused.user(), refused.request(), UserGoal.REFUSED);
-        } else if (notice instanceof LockNotice.Failed failed) {
-            over(node, failed.user() == null ? asker(node, failed.request()) : failed.user(), failed.request(), null);
-        } else if (notice instanceof LockNotice.Misdirected wrong) {
-            over(node, asker(node, wrong.request()), wrong.request(), null);
-        } else if (notice instanceof LockNotice.Told answer) {
-            told(node, answer.answer().request());
-        }
-    }
-
-    private static String text(LockNotice notice) {
-        return notice instanceof LockNotice.Closed closed
-                ? "Closed " + closed.key().id()
-                : String.valueOf(notice).replaceAll(", handle=[^,]*", "");
-    }
-
-    private void granted(SimCell cell, LockNotice.Granted granted) {
-        holdings.open(cell, granted.handle());
-        LeaseUser user = (LeaseUser) granted.user();
-        SimNode node = cell.node();
-        if (changes.granted(cell, user, granted)) {
-            return;
-        }
-        if (givenUp.get(node.index()).remove(granted.request())) {
-            // It was granted before the withdrawal came, and goes back by its token.
-            returned.get(node.index()).add(returned(granted.key(), granted.token()));
-            Runnable giveBack = () -> send(cell, granted.key(), new LockCall.Release(granted.token(), true));
-            world.wake(node, 1, 0, giveBack);
-            return;
-        }
-        if (user == null || user.request != granted.request()) {
-            throw new Violation("R18", "granted to nobody: " + granted.request());
-        }
-        user.request = 0;
-        got(user, cell, granted.handle(), granted.token());
-    }
-
-    private void over(SimNode node, @Nullable Object who, long request, @Nullable UserGoal goal) {
-        if (givenUp.get(node.index()).remove(request)) {
-            return;
-        }
-        if (who instanceof LeaseUser user && user.request == request) {
-            if (goal != null) {
-                world.goals().reached(goal);
-            }
-            idle(user);
-        } else {
-            throw new Violation("R18", "a second answer to request " + request);
-        }
-    }
-
-    private static LockNotice.ReleaseDone returned(Key key, long token) {
-        return new LockNotice.ReleaseDone(key, token, Answer.DONE);
-    }
-
     /** Who asked for that change of mode; null if nobody did. */
     @Nullable
     LeaseUser changing(SimNode node, long request) {
@@ -543,48 +452,6 @@ final class LeaseUsers {
             }
         }
         return null;
-    }
-
-    private @Nullable LeaseUser asker(SimNode node, long request) {
-        for (LeaseUser user : users[node.index()]) {
-            if (user.request == request) {
-                return user;
-            }
-        }
-        return null;
-    }
-
-    private void told(SimNode node, long answered) {
-        for (LeaseUser user : users[node.index()]) {
-            if (user.request != 0 && answered == user.request) {
-                idle(user);
-                return;
-            }
-        }
-    }
-
-    private void ended(LockNotice.Ended ended) {
-        LeaseUser user = (LeaseUser) ended.user();
-        Hold hold = user == null ? null : user.hold;
-        if (user == null || hold == null || hold.token != ended.token()) {
-            throw new Violation("R9", "the end of token " + ended.token() + " is told, and nobody holds it");
-        }
-        changes.ended(user);
-        boolean lost = ended.cause() == LeaseLoss.Cause.EXPIRED;
-        world.goals().reached(lost ? UserGoal.LOST : UserGoal.REVOKED);
-        boolean denied = ended.cause() == LeaseLoss.Cause.DENIED;
-        finished(hold, lost ? Use.Finish.LOST : denied ? Use.Finish.DENIED : Use.Finish.BROKEN);
-        user.hold = null;
-        if (user.releasing != 0) {
-            return;
-        }
-        if (lost ? draw(user, 2, 2) == 0 : !stopBeforeRevoked) {
-            idle(user);
-            return;
-        }
-        user.lost = hold;
-        user.step++;
-        wake(user, draw(user, 3, hold.ttl / 2), STOP);
     }
 
     /** The user of a lost lock has stopped, and says so: the lock need not wait longer for it. */
@@ -602,47 +469,6 @@ final class LeaseUsers {
         send(lost.cell, keys[act.name()], new LockCall.Release(lost.token));
     }
 
-    private void released(SimCell cell, LockNotice.ReleaseDone done) {
-        for (LeaseUser user : users[cell.node().index()]) {
-            boolean asked = user.releasingAt == cell || kit.takes(Shortcut.RELEASES_BY_THE_LATEST_LIST);
-            boolean named = user.act != null && keys[user.act.name()].equals(done.key());
-            if (user.releasing != done.token() || !named || !asked) {
-                continue;
-            }
-            Hold hold = user.hold;
-            if (hold != null && done.answer() == Answer.NOT_HELD) {
-                throw new Violation("R9", "the release of " + hold + " says that it was not held");
-            }
-            if (hold != null) {
-                boolean unknown = done.answer() == Answer.UNKNOWN;
-                if (unknown) {
-                    cell.reached(UserGoal.RELEASE_UNKNOWN);
-                }
-                finished(hold, unknown ? Use.Finish.UNKNOWN : Use.Finish.RELEASED);
-                user.hold = null;
-                if (claims.areOfAllModes() && !unknown && draw(user, 15, 8) == 0) {
-                    again(cell, done.key(), done.token());
-                }
-            } else {
-                cell.reached(UserGoal.RELEASED_AFTER_LOSS);
-            }
-            idle(user);
-            return;
-        }
-        Set<LockNotice.ReleaseDone> awaited = returned.get(cell.node().index());
-        if (!awaited.remove(returned(done.key(), done.token())) && !awaited.remove(done)) {
-            throw new Violation("R9", "a second answer to the release of token " + done.token());
-        }
-    }
-
-    /** A release that comes twice ends nothing. */
-    private void again(SimCell cell, Key key, long token) {
-        cell.reached(ModeGoal.RELEASED_TWICE);
-        returned.get(cell.node().index()).add(new LockNotice.ReleaseDone(key, token, Answer.NOT_HELD));
-        Runnable twice = () -> send(cell, key, new LockCall.Release(token));
-        world.wake(cell.node(), 1, 0, twice);
-    }
-
     /** The process is gone, and all its users with it. */
     void ended(SimNode node) {
         int i = node.index();
@@ -657,7 +483,7 @@ final class LeaseUsers {
         holdings.ended(node);
         givenUp.set(i, new HashSet<>());
         changes.ended(node);
-        returned.get(i).clear();
+        answers.ended(node);
         for (int u = 0; u < users[i].length; u++) {
             long step = users[i][u].step;
             users[i][u] = new LeaseUser(node, u);
