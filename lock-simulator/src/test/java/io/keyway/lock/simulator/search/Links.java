@@ -1,11 +1,16 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator.search;
 
+import java.util.Arrays;
+
 /**
  * Where what is in a state of a world: the numbers of its processes, what stands on the links, what may still go wrong,
  * and what the oracles remember.
  */
 final class Links {
+    /** A stamp that is older gives no belief any more: it is as good as none. */
+    private static final int USEFUL = Scope.LEASE * 3 / 4;
+
     /** No session has a higher number. */
     static final int SESSIONS = 31;
 
@@ -104,6 +109,20 @@ final class Links {
         return firstPair + (from * members + to) * pairWidth;
     }
 
+    boolean isDead(int[] state, int client) {
+        return (state[dead] & (1 << client)) != 0;
+    }
+
+    /** Whether frames are on their way between members. */
+    boolean arePairs(int[] state) {
+        for (int pair = 0; members > 1 && pair < members * members; pair++) {
+            if (state[pair(pair / members, pair % members)] > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     static long token(int[] state, int at) {
         return ((long) state[at] << 32) | (state[at + 1] & 0xffffffffL);
     }
@@ -111,5 +130,51 @@ final class Links {
     static void token(int[] state, int at, long token) {
         state[at] = (int) (token >>> 32);
         state[at + 1] = (int) token;
+    }
+
+    /** A unit of time has passed since that stamp. */
+    static void older(int[] state, int at) {
+        state[at] = state[at] < USEFUL ? state[at] + 1 : Turns.NO_ECHO;
+    }
+
+    /** The same of all stamps on a link. */
+    static void older(int[] state, int queue, int width) {
+        for (int i = 0; i < state[queue]; i++) {
+            older(state, queue + width * (i + 1));
+        }
+    }
+
+    /** Puts a frame on a link; false if it is full. */
+    static boolean push(int[] state, int queue, int most, int frame, int age) {
+        int size = state[queue];
+        if (size == most) {
+            return false;
+        }
+        state[queue + 1 + 2 * size] = frame;
+        state[queue + 2 + 2 * size] = age;
+        state[queue]++;
+        return true;
+    }
+
+    /** As {@link #push}, between members, whose frames have no stamps. */
+    boolean pushBetween(int[] state, int queue, int frame) {
+        int size = state[queue];
+        if (size == pairs()) {
+            return false;
+        }
+        state[queue + 1 + size] = frame;
+        state[queue]++;
+        return true;
+    }
+
+    /** Takes the first frame off a link. */
+    static void shift(int[] state, int queue, int width) {
+        int size = --state[queue];
+        System.arraycopy(state, queue + 1 + width, state, queue + 1, size * width);
+        Arrays.fill(state, queue + 1 + size * width, queue + 1 + (size + 1) * width, 0);
+    }
+
+    static void clear(int[] state, int queue) {
+        Arrays.fill(state, queue, queue + 1 + 2 * state[queue], 0);
     }
 }

@@ -1,16 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator.search;
 
-import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.CoverageGoal;
-import io.keyway.lock.peer.session.RpcFrame;
 import io.keyway.lock.peer.session.RpcMember;
-import io.keyway.lock.simulator.search.Scope.Ask;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,36 +12,33 @@ import org.jspecify.annotations.Nullable;
  * grain of calls, with links that keep the order of each direction, and clocks that step together, or but for one. A
  * state is some numbers ({@link Links}), and a step of it is a turn of one process ({@link Turns}).
  *
- * <p>After each step: who is believed to hold may hold together (R2), so may what a member has granted (R1), what is
- * granted may stand beside what others believe in, tokens rise over all uses that exclude each other (R5), no more
- * permits are out than their taker sees (R12), each user has one answer and one end (R9, R18). Where nothing is on its
- * way and somebody waits, whoever holds releases, and then everybody is served (R15).
+ * <p>After each step what is promised is looked at ({@link Promises}; the processes themselves say whether each user has
+ * one answer and one end, R9 and R18), and where nothing is on its way and somebody waits, whether everybody is served
+ * ({@link Service}).
  */
 final class RpcWorld implements Explorer.Space {
-    /** A stamp that is older gives no belief any more: it is as good as none. */
-    private static final int USEFUL = Scope.LEASE * 3 / 4;
-
     // Steps: the kind, and whose, in the lower 4 bits
-    private static final int TICK = 0;
-    private static final int FIRE = 1;
-    private static final int TO_MEMBER = 2;
-    private static final int TO_CLIENT = 3;
-    private static final int PAIR = 4;
-    private static final int ASK = 5;
-    private static final int RELEASE = 6;
-    private static final int WITHDRAW = 7;
-    private static final int HEAR_END = 8;
-    private static final int CONNECT = 9;
-    private static final int FORGET = 10;
-    private static final int DIE = 11;
+    static final int TICK = 0;
+    static final int FIRE = 1;
+    static final int TO_MEMBER = 2;
+    static final int TO_CLIENT = 3;
+    static final int PAIR = 4;
+    static final int ASK = 5;
+    static final int RELEASE = 6;
+    static final int WITHDRAW = 7;
+    static final int HEAR_END = 8;
+    static final int CONNECT = 9;
+    static final int FORGET = 10;
+    static final int DIE = 11;
     private static final int RESTART = 12;
-    private static final int LAG = 13;
+    static final int LAG = 13;
 
     private final Scope scope;
     private final Links links;
     private final Turns turns;
-    private final int mostPermits;
-    private final LongSet served = new LongSet();
+    private final Promises promises;
+    private final Service service;
+    private final StepNames names;
     private boolean cut;
     private @Nullable String broken;
 
@@ -55,11 +46,9 @@ final class RpcWorld implements Explorer.Space {
         this.scope = scope;
         links = new Links(scope);
         turns = new Turns(scope);
-        mostPermits = scope.asks.stream()
-                .flatMap(users -> users.stream())
-                .mapToInt(Ask::capacity)
-                .max()
-                .orElse(0);
+        promises = new Promises(scope, links, turns);
+        service = new Service(this, scope, links, turns);
+        names = new StepNames(scope, links, turns);
         if (scope.restarts > 0 && scope.members.size() > 1) {
             throw new IllegalArgumentException("a restart among several members is not searched");
         }
@@ -116,7 +105,7 @@ final class RpcWorld implements Explorer.Space {
 
     /** Delivers until nothing is on its way. */
     private void quiet(int[] state) {
-        for (int step = arrival(state); step >= 0; step = arrival(state)) {
+        for (int step = service.arrival(state); step >= 0; step = service.arrival(state)) {
             act(state, step);
         }
     }
@@ -157,13 +146,11 @@ final class RpcWorld implements Explorer.Space {
         return count;
     }
 
-    /**
-     * A client that is late is one that was paused, or has too much on the way: what it says may be late anyhow.
-     */
+    /** A client that is late was paused, or has too much on the way: what it says may be late anyhow. */
     private boolean isAnyClientDue(int[] state) {
         for (int client = 0; client < links.clients; client++) {
             boolean speaks = state[links.toMember(client)] < links.mostToMember;
-            if (speaks && !isDead(state, client) && of(state, client).isDue()) {
+            if (speaks && !links.isDead(state, client) && of(state, client).isDue()) {
                 return true;
             }
         }
@@ -181,7 +168,7 @@ final class RpcWorld implements Explorer.Space {
         if (up == Links.UP && state[links.forgets] > 0 && (member.forgettable & (1 << client)) != 0) {
             into[count++] = (FORGET << 4) | client;
         }
-        if (isDead(state, client)) {
+        if (links.isDead(state, client)) {
             return count;
         }
         ClientLocal of = turns.client(state[links.client(client)]);
@@ -211,10 +198,6 @@ final class RpcWorld implements Explorer.Space {
         return count;
     }
 
-    private boolean isDead(int[] state, int client) {
-        return (state[links.dead] & (1 << client)) != 0;
-    }
-
     @Override
     public Explorer.@Nullable Outcome apply(int[] state, int step, int[] next) {
         System.arraycopy(state, 0, next, 0, next.length);
@@ -224,9 +207,10 @@ final class RpcWorld implements Explorer.Space {
             broken = null;
             return Explorer.Outcome.CUT;
         }
-        check(next);
-        if (broken == null && needsService(next)) {
-            service(next);
+        broken = broken == null ? promises.broken(next) : broken;
+        if (broken == null && service.isNeeded(next)) {
+            String why = service.missed(next);
+            broken = broken == null ? why : broken;
         }
         String why = broken;
         broken = null;
@@ -253,7 +237,7 @@ final class RpcWorld implements Explorer.Space {
                 int queue = links.toMember(who);
                 int frame = state[queue + 1];
                 state[links.link(who) + Links.HEARD] = state[queue + 2];
-                shift(state, queue, 2);
+                Links.shift(state, queue, 2);
                 int session = state[links.link(who) + Links.SESSION];
                 member(state, scope.memberOf.get(who), Turns.FRAME, session, frame);
             }
@@ -261,13 +245,13 @@ final class RpcWorld implements Explorer.Space {
                 int queue = links.toClient(who);
                 int frame = state[queue + 1];
                 int age = state[queue + 2];
-                shift(state, queue, 2);
+                Links.shift(state, queue, 2);
                 client(state, who, Turns.FRAME, age, frame);
             }
             case PAIR -> {
                 int queue = links.pair(who >> 2, who & 3);
                 int frame = state[queue + 1];
-                shift(state, queue, 1);
+                Links.shift(state, queue, 1);
                 member(state, who & 3, Turns.FRAME, Turns.OTHER_MEMBER + (who >> 2), frame);
             }
             case ASK -> client(state, who, Turns.ASK, of(state, who).next(), 0);
@@ -279,7 +263,7 @@ final class RpcWorld implements Explorer.Space {
             case HEAR_END -> {
                 int link = links.link(who);
                 boolean restarted = state[link + Links.STATE] == Links.RESTARTED;
-                clear(state, links.toClient(who));
+                Links.clear(state, links.toClient(who));
                 state[link + Links.STATE] = Links.DOWN;
                 client(state, who, Turns.END, restarted ? 1 : 0, 0);
             }
@@ -287,14 +271,14 @@ final class RpcWorld implements Explorer.Space {
             case FORGET -> {
                 state[links.forgets]--;
                 int link = links.link(who);
-                clear(state, links.toMember(who));
+                Links.clear(state, links.toMember(who));
                 state[link + Links.STATE] = Links.ENDED;
                 member(state, scope.memberOf.get(who), Turns.END, state[link + Links.SESSION], 0);
             }
             case DIE -> {
                 state[links.deaths]--;
                 state[links.dead] |= 1 << who;
-                clear(state, links.toClient(who));
+                Links.clear(state, links.toClient(who));
             }
             default -> restart(state, who);
         }
@@ -308,7 +292,7 @@ final class RpcWorld implements Explorer.Space {
         state[links.restarts]--;
         for (int client = 0; client < links.clients; client++) {
             int link = links.link(client);
-            clear(state, links.toMember(client));
+            Links.clear(state, links.toMember(client));
             if (state[link + Links.STATE] != Links.DOWN) {
                 state[link + Links.STATE] = Links.RESTARTED;
             }
@@ -344,22 +328,12 @@ final class RpcWorld implements Explorer.Space {
         }
         for (int client = 0; client < links.clients; client++) {
             int at = links.client(client);
-            if (at != lags && !isDead(state, client)) {
+            if (at != lags && !links.isDead(state, client)) {
                 state[at] = turns.take(state[at], Turns.TICK, 0, 0).next;
-                older(state, links.link(client) + Links.HEARD);
-                older(state, links.toMember(client), 2);
-                older(state, links.toClient(client), 2);
+                Links.older(state, links.link(client) + Links.HEARD);
+                Links.older(state, links.toMember(client), 2);
+                Links.older(state, links.toClient(client), 2);
             }
-        }
-    }
-
-    private static void older(int[] state, int at) {
-        state[at] = state[at] < USEFUL ? state[at] + 1 : Turns.NO_ECHO;
-    }
-
-    private static void older(int[] state, int queue, int width) {
-        for (int i = 0; i < state[queue]; i++) {
-            older(state, queue + width * (i + 1));
         }
     }
 
@@ -378,42 +352,17 @@ final class RpcWorld implements Explorer.Space {
             int frame = step.sent[i + 1];
             if (to >= RpcMember.MEMBERS) {
                 int queue = links.pair(member, (int) (to - RpcMember.MEMBERS));
-                int size = state[queue];
-                if (size == links.pairs()) {
-                    cut = true;
-                    return;
-                }
-                state[queue + 1 + size] = frame;
-                state[queue]++;
+                cut |= !links.pushBetween(state, queue, frame);
                 continue;
             }
             int client = MemberLocal.client(scope, to);
             int link = links.link(client);
-            if (state[link + Links.SESSION] == to && state[link + Links.STATE] == Links.UP && !isDead(state, client)) {
-                push(state, links.toClient(client), links.mostToClient, frame, state[link + Links.HEARD]);
+            if (state[link + Links.SESSION] == to
+                    && state[link + Links.STATE] == Links.UP
+                    && !links.isDead(state, client)) {
+                cut |= !Links.push(state, links.toClient(client), links.mostToClient, frame, state[link + Links.HEARD]);
             }
         }
-    }
-
-    private void push(int[] state, int queue, int most, int frame, int age) {
-        int size = state[queue];
-        if (size == most) {
-            cut = true;
-            return;
-        }
-        state[queue + 1 + 2 * size] = frame;
-        state[queue + 2 + 2 * size] = age;
-        state[queue]++;
-    }
-
-    private static void shift(int[] state, int queue, int width) {
-        int size = --state[queue];
-        System.arraycopy(state, queue + 1 + width, state, queue + 1, size * width);
-        Arrays.fill(state, queue + 1 + size * width, queue + 1 + (size + 1) * width, 0);
-    }
-
-    private static void clear(int[] state, int queue) {
-        Arrays.fill(state, queue, queue + 1 + 2 * state[queue], 0);
     }
 
     private void client(int[] state, int client, int kind, int argument, int frame) {
@@ -422,241 +371,29 @@ final class RpcWorld implements Explorer.Space {
         state[at] = step.next;
         broken = step.broken == null ? broken : step.broken;
         for (int i = 0; i < step.sent.length; i += 2) {
-            push(state, links.toMember(client), links.mostToMember, step.sent[i + 1], 0);
+            cut |= !Links.push(state, links.toMember(client), links.mostToMember, step.sent[i + 1], 0);
         }
         if (step.begun != null) {
-            begins(state, step.begun, step.token);
-            if (kind == Turns.ASK && step.begun.mode() == LockMode.PERMITS) {
-                int out = believes(state) >>> 8;
-                if (out > step.begun.capacity()) {
-                    broken = "R12: " + out + " permits are used by a cache that sees " + step.begun.capacity();
-                }
-            }
+            String why = promises.begins(state, step.begun, step.token, kind == Turns.ASK);
+            broken = why == null ? broken : why;
         }
     }
 
-    // What is promised
-
-    private void begins(int[] state, Ask ask, long token) {
-        long highest = Links.token(state, links.highest);
-        long alone = Links.token(state, links.highestAlone);
-        if (token <= (ask.mode() == LockMode.EXCLUSIVE ? highest : alone)) {
-            broken = "R5: token " + token + " after " + Math.max(highest, alone);
-        }
-        if (ask.mode() == LockMode.PERMITS) {
-            return;
-        }
-        Links.token(state, links.highest, Math.max(highest, token));
-        if (ask.mode() == LockMode.EXCLUSIVE) {
-            Links.token(state, links.highestAlone, Math.max(alone, token));
-        }
+    /** Does that step, too; false if the search goes no further behind it. */
+    boolean goesOn(int[] state, int step) {
+        act(state, step);
+        boolean over = cut || broken != null;
+        cut = false;
+        return !over;
     }
-
-    private int believes(int[] state) {
-        int all = 0;
-        for (int client = 0; client < links.clients; client++) {
-            all += isDead(state, client) ? 0 : of(state, client).believes;
-        }
-        return all;
-    }
-
-    private void check(int[] state) {
-        int believed = believes(state);
-        if (broken != null || believed == 0) {
-            return;
-        }
-        int alone = believed & 15;
-        if (alone > 1 || (alone == 1 && believed > 15)) {
-            broken = "R2: several believe in what nobody can have together";
-        } else if (believed >>> 8 > mostPermits) {
-            broken = "R12: " + (believed >>> 8) + " permits are believed in";
-        }
-        for (int member = 0; member < links.members; member++) {
-            for (MemberLocal.Grant grant : turns.member(state[member]).grants) {
-                beside(state, grant);
-            }
-        }
-    }
-
-    private void beside(int[] state, MemberLocal.Grant grant) {
-        for (int client = 0; client < links.clients; client++) {
-            if (client == grant.client() || isDead(state, client)) {
-                continue;
-            }
-            ClientLocal of = of(state, client);
-            for (int user = 0; of.believes != 0 && user < of.believed.length; user++) {
-                LockMode mode = scope.asks.get(client).get(user).mode();
-                if (of.believed[user] && (mode != grant.mode() || mode == LockMode.EXCLUSIVE)) {
-                    broken = "R1: " + grant + " stands while client " + client + " believes in token " + of.token[user];
-                }
-            }
-        }
-    }
-
-    // Whether everybody is served
-
-    private boolean needsService(int[] state) {
-        boolean waits = false;
-        for (int client = 0; client < links.clients; client++) {
-            if (state[links.toMember(client)] > 0 && state[links.link(client) + Links.STATE] == Links.UP) {
-                return false;
-            }
-            if (!isDead(state, client)) {
-                if (state[links.toClient(client)] > 0) {
-                    return false;
-                }
-                waits |= of(state, client).waits();
-            }
-        }
-        return waits
-                && !arePairs(state)
-                && (scope.ticks != 0 || !anyStep(state))
-                && !served.contains(Explorer.print(state));
-    }
-
-    private boolean arePairs(int[] state) {
-        for (int pair = 0; links.members > 1 && pair < links.members * links.members; pair++) {
-            if (state[links.pair(pair / links.members, pair % links.members)] > 0) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean anyStep(int[] state) {
-        return steps(state, new int[Explorer.MOST_STEPS]) > 0;
-    }
-
-    /** Nothing goes wrong any more, everybody is prompt, whoever holds releases, and nobody new comes. */
-    private void service(int[] from) {
-        int[] state = from.clone();
-        List<Long> way = new ArrayList<>();
-        int units = scope.ticks == 0 ? 0 : scope.quarantine + 4 * Scope.LEASE;
-        while (needsAnybody(state)) {
-            int step = prompt(state);
-            if (step >>> 4 == TICK && units-- == 0) {
-                broken = "R15: a request waits for ever";
-                return;
-            }
-            if (step >>> 4 == TICK) {
-                long print = Explorer.print(state);
-                if (served.contains(print)) {
-                    break;
-                }
-                way.add(print);
-            }
-            act(state, step);
-            if (cut || broken != null) {
-                cut = false;
-                return;
-            }
-        }
-        way.forEach(served::add);
-    }
-
-    private boolean needsAnybody(int[] state) {
-        for (int client = 0; client < links.clients; client++) {
-            if (!isDead(state, client) && of(state, client).waits()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** What arrives next; -1 if nothing is on its way. */
-    private int arrival(int[] state) {
-        for (int client = 0; client < links.clients; client++) {
-            if (!isDead(state, client) && state[links.toClient(client)] > 0) {
-                return (TO_CLIENT << 4) | client;
-            }
-        }
-        for (int pair = 0; links.members > 1 && pair < links.members * links.members; pair++) {
-            int from = pair / links.members;
-            int to = pair % links.members;
-            if (state[links.pair(from, to)] > 0) {
-                return (PAIR << 4) | (from << 2) | to;
-            }
-        }
-        for (int client = 0; client < links.clients; client++) {
-            if (state[links.toMember(client)] > 0 && state[links.link(client) + Links.STATE] == Links.UP) {
-                return (TO_MEMBER << 4) | client;
-            }
-        }
-        return -1;
-    }
-
-    /** What happens next if everybody does at once what there is to do. */
-    private int prompt(int[] state) {
-        int arrival = arrival(state);
-        if (arrival >= 0) {
-            return arrival;
-        }
-        for (int member = 0; member < links.members; member++) {
-            if (turns.local(state[member]).isDue()) {
-                return (FIRE << 4) | member;
-            }
-        }
-        for (int client = 0; client < links.clients; client++) {
-            if (isDead(state, client)) {
-                continue;
-            }
-            ClientLocal of = of(state, client);
-            int up = state[links.link(client) + Links.STATE];
-            if (up == Links.ENDED || up == Links.RESTARTED) {
-                return (HEAR_END << 4) | client;
-            } else if (up == Links.DOWN && of.wantsLink()) {
-                return (CONNECT << 4) | client;
-            } else if (of.isDue()) {
-                return (FIRE << 4) | links.client(client);
-            } else if (of.holder() >= 0) {
-                return (RELEASE << 4) | client;
-            }
-        }
-        return TICK << 4;
-    }
-
-    // For people
 
     @Override
     public String name(int[] state, int step) {
-        int who = step & 15;
-        return switch (step >>> 4) {
-            case TICK -> "a unit of time passes";
-            case LAG -> "a unit of time passes, but not on the clock of " + node(who);
-            case FIRE -> node(who) + " does what is due";
-            case TO_MEMBER ->
-                "to " + node(scope.memberOf.get(who)) + " from client " + who + ": " + text(state, links.toMember(who));
-            case TO_CLIENT ->
-                "to client " + who + " from " + node(scope.memberOf.get(who)) + ": " + text(state, links.toClient(who));
-            case PAIR ->
-                "to " + node(who & 3) + " from " + node(who >> 2) + ": "
-                        + turns.frame(state[links.pair(who >> 2, who & 3) + 1]).messages();
-            case ASK ->
-                "client " + who + " asks: "
-                        + scope.asks.get(who).get(of(state, who).next());
-            case RELEASE -> "client " + who + " releases";
-            case WITHDRAW -> "client " + who + " gives up";
-            case HEAR_END -> "client " + who + " hears that its session is over";
-            case CONNECT -> "client " + who + " opens a session";
-            case FORGET -> "the session of client " + who + " ends: it was silent";
-            case DIE -> "client " + who + " dies";
-            default -> node(who) + " is killed and starts anew";
-        };
+        return names.of(state, step);
     }
 
     /** Members, then clients. */
     List<String> processes() {
-        return IntStream.range(0, links.firstLink()).mapToObj(this::node).toList();
-    }
-
-    private String node(int number) {
-        return number < links.members ? "member " + scope.members.get(number) : "client " + (number - links.members);
-    }
-
-    private String text(int[] state, int queue) {
-        RpcFrame frame = turns.frame(state[queue + 1]);
-        int age = state[queue + 2];
-        String stamp = age == Turns.NO_ECHO ? "" : ", stamp " + age + " old";
-        return (frame.messages().isEmpty() ? "KEEP" : frame.messages().toString()) + stamp;
+        return names.processes();
     }
 }

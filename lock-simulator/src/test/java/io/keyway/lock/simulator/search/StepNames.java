@@ -1,0 +1,63 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator.search;
+
+import io.keyway.lock.peer.session.RpcFrame;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** The steps of a world, for people. */
+final class StepNames {
+    private final Scope scope;
+    private final Links links;
+    private final Turns turns;
+
+    StepNames(Scope scope, Links links, Turns turns) {
+        this.scope = scope;
+        this.links = links;
+        this.turns = turns;
+    }
+
+    String of(int[] state, int step) {
+        int who = step & 15;
+        return switch (step >>> 4) {
+            case RpcWorld.TICK -> "a unit of time passes";
+            case RpcWorld.LAG -> "a unit of time passes, but not on the clock of " + node(who);
+            case RpcWorld.FIRE -> node(who) + " does what is due";
+            case RpcWorld.TO_MEMBER ->
+                "to " + node(scope.memberOf.get(who)) + " from client " + who + ": " + text(state, links.toMember(who));
+            case RpcWorld.TO_CLIENT ->
+                "to client " + who + " from " + node(scope.memberOf.get(who)) + ": " + text(state, links.toClient(who));
+            case RpcWorld.PAIR ->
+                "to " + node(who & 3) + " from " + node(who >> 2) + ": "
+                        + turns.frame(state[links.pair(who >> 2, who & 3) + 1]).messages();
+            case RpcWorld.ASK ->
+                "client " + who + " asks: "
+                        + scope.asks
+                                .get(who)
+                                .get(turns.client(state[links.client(who)]).next());
+            case RpcWorld.RELEASE -> "client " + who + " releases";
+            case RpcWorld.WITHDRAW -> "client " + who + " gives up";
+            case RpcWorld.HEAR_END -> "client " + who + " hears that its session is over";
+            case RpcWorld.CONNECT -> "client " + who + " opens a session";
+            case RpcWorld.FORGET -> "the session of client " + who + " ends: it was silent";
+            case RpcWorld.DIE -> "client " + who + " dies";
+            default -> node(who) + " is killed and starts anew";
+        };
+    }
+
+    /** Members, then clients. */
+    List<String> processes() {
+        return IntStream.range(0, links.firstLink()).mapToObj(this::node).toList();
+    }
+
+    private String node(int number) {
+        return number < links.members ? "member " + scope.members.get(number) : "client " + (number - links.members);
+    }
+
+    private String text(int[] state, int queue) {
+        RpcFrame frame = turns.frame(state[queue + 1]);
+        int age = state[queue + 2];
+        String stamp = age == Turns.NO_ECHO ? "" : ", stamp " + age + " old";
+        return (frame.messages().isEmpty() ? "KEEP" : frame.messages().toString()) + stamp;
+    }
+}
