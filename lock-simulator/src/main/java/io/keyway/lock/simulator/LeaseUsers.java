@@ -25,11 +25,12 @@ import org.jspecify.annotations.Nullable;
  * hold, give up, release, break each other's locks, and forget nothing but what the plan tells them to.
  *
  * <p><b>States</b> of a user. <i>Idle</i>: nothing of the plan is under way. <i>Asking</i>: it has asked and may lose
- * patience. <i>Holding</i>: it looks now and then whether it still believes, and may want another mode. <i>Releasing</i>:
- * it waits to hear that its release is done. <i>Stopping</i>: it has lost the lock and will say when it has stopped.
+ * patience. <i>Holding</i>: it looks now and then whether it still believes, and may want another mode.
+ * <i>Releasing</i>: it waits to hear that its release is done. <i>Stopping</i>: it has lost the lock and will say when
+ * it has stopped.
  *
- * <p><b>Inputs</b> are the acts of the plan, which wait while one is under way, its own wake-ups, and what the cells tell
- * ({@link LeaseAnswers}).
+ * <p><b>Inputs</b> are the acts of the plan, which wait while one is under way, its own wake-ups, and what the cells
+ * tell ({@link LeaseAnswers}).
  *
  * <p><b>Invariants.</b> A wake-up counts only in the step in which it was set. What is drawn belongs to the operation,
  * so that it stays the same when others are taken out of the plan. The oracles hear of each hold that it began, and

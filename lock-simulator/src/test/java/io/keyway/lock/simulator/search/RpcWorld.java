@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * grain of calls, with links that keep the order of each direction, and clocks that step together, or but for one. A
  * state is some numbers ({@link Links}), and a step of it is a turn of one process ({@link Turns}).
  *
- * <p>After each step what is promised is looked at ({@link Promises}; the processes themselves say whether each user has
- * one answer and one end, R9 and R18), and where nothing is on its way and somebody waits, whether everybody is served
- * ({@link Service}).
+ * <p>After each step what is promised is looked at ({@link Promises}; the processes say themselves whether each user
+ * has one answer and one end, R9 and R18), and where nothing is on its way and somebody waits, whether everybody is
+ * served ({@link Service}).
  */
 final class RpcWorld implements Explorer.Space {
     // Steps: the kind, and whose, in the lower 4 bits
