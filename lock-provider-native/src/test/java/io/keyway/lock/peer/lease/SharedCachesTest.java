@@ -22,12 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Several grants that may lie idle in caches: each is recalled, denied, broken, expired and kept for itself. */
-class SharedCachesTest {
-    private final ManagerWorld world = new ManagerWorld(Admission.LOCKS);
-    private final ManagerWorld.Client a = world.client();
-    private final ManagerWorld.Client b = world.client();
-    private final ManagerWorld.Client c = world.client();
-
+class SharedCachesTest extends ThreeClients {
     @Test
     void readersThatNobodyWaitsForHaveRangesThatDoNotOverlap() {
         a.has(SHARED);
