@@ -7,52 +7,19 @@ import static org.awaitility.Awaitility.await;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
-import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Whoever fits when something comes back is granted by the script that gives it back, in the order of the queue. */
-class GrantedInTurnTest {
+class GrantedInTurnTest extends OnOneServer {
     private static final Duration LIMIT = OneBackend.LIMIT;
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final LockKey PERMITS = LockKey.semaphore(LockName.of("a"));
     private static final LockKey LOCK = LockKey.lock(LockName.of("a"));
-
-    @AutoClose
-    private static RedisServer server;
-
-    private OneBackend open;
-    private HeardSignals signals;
-    private RedisBackend backend;
-
-    @BeforeAll
-    static void startTheServer(@TempDir Path directory) throws Exception {
-        server = RedisServer.start(directory);
-    }
-
-    @BeforeEach
-    void open() throws Exception {
-        server.ask("FLUSHALL");
-        open = new OneBackend(server);
-        signals = open.signals;
-        backend = open.backend;
-        server.ask("CONFIG", "RESETSTAT");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        open.close();
-    }
 
     @Test
     void whatAReleaseLeavesRoomForIsGrantedByItInOneMessage() throws Exception {
@@ -158,7 +125,7 @@ class GrantedInTurnTest {
                 .orElseThrow();
     }
 
-    private static void assertMessages(int count) {
+    private void assertMessages(int count) {
         assertThat(OneBackend.calls(server, "publish")).isEqualTo(count);
     }
 

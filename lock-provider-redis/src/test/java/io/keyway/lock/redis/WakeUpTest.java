@@ -8,60 +8,24 @@ import static org.awaitility.Awaitility.await;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
-import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
-import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Whoever asked too early is told when his turn has come, whatever other requests of his client are doing. */
-class WakeUpTest {
+class WakeUpTest extends OnOneServer {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final Duration SHORT = Duration.ofMillis(300);
     private static final LockKey PERMITS = LockKey.semaphore(LockName.of("a"));
     private static final LockKey LOCK = LockKey.lock(LockName.of("a"));
-
-    @AutoClose
-    private static RedisServer server;
-
-    private OneBackend open;
-    private HeardSignals signals;
-    private RedisBackend backend;
-    private Incarnation client;
-
-    @BeforeAll
-    static void startTheServer(@TempDir Path directory) throws Exception {
-        server = RedisServer.start(directory);
-    }
-
-    @BeforeEach
-    void open() throws Exception {
-        server.ask("FLUSHALL");
-        open = new OneBackend(server);
-        signals = open.signals;
-        backend = open.backend;
-        client = open.client;
-        server.ask("CONFIG", "RESETSTAT");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        open.close();
-    }
 
     @Test
     void oneThatAskedAfterAnotherOfItsClientWasToldIsToldToo() throws Exception {
@@ -194,7 +158,7 @@ class WakeUpTest {
         open.waits(lock(2, LockMode.EXCLUSIVE));
         String attempt = ofSecond("cmsgpack.unpack(redis.call('HGET', KEYS[2], ARGV[1]))[10]");
         open.waits(lock(2, LockMode.EXCLUSIVE));
-        server.ask("PUBLISH", "keyway:c:" + client, "G 2:" + attempt + ":99 keyway:{a}:l");
+        server.ask("PUBLISH", "keyway:c:" + open.client, "G 2:" + attempt + ":99 keyway:{a}:l");
         assertHeard("recheck lock a 2");
         assertThat(signals.granted).isEmpty();
     }
@@ -203,7 +167,7 @@ class WakeUpTest {
     void whereReplicasHaveToAcknowledgeNothingIsGrantedByAMessage() {
         RedisLink link = new SingleLink(TestSettings.of(server.url(), LIMIT));
         Notifications messages = new Notifications(
-                link, new RedisKeys(link, "keyway:"), signals, client, null, false, new ScriptCodec());
+                link, new RedisKeys(link, "keyway:"), signals, open.client, null, false, new ScriptCodec());
         assertThat(messages.queueing(lock(2, LockMode.EXCLUSIVE), 5, false))
                 .asString(StandardCharsets.UTF_8)
                 .isEqualTo("q");
@@ -212,7 +176,7 @@ class WakeUpTest {
     /** What a script finds of the second request. */
     private String ofSecond(String value) {
         String script = "return string.format('%.0f', " + value + ")";
-        return String.valueOf(server.ask("EVAL", script, "2", "keyway:{a}:l", "keyway:{a}:lw", client + ":2"));
+        return String.valueOf(server.ask("EVAL", script, "2", "keyway:{a}:l", "keyway:{a}:lw", open.client + ":2"));
     }
 
     /** As after a fail-over to a server that is older than the one at which it began to wait. */
@@ -245,7 +209,7 @@ class WakeUpTest {
         await().atMost(LIMIT).untilAsserted(() -> assertThat(signals.heard).contains(hints));
     }
 
-    private static void assertMessages(int count) {
+    private void assertMessages(int count) {
         assertThat(OneBackend.calls(server, "publish")).isEqualTo(count);
     }
 
