@@ -4,43 +4,16 @@ package io.keyway.lock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.tck.process.ChildProcess;
-import io.keyway.lock.tck.process.Signals;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/**
- * What people do to commands at a terminal, with real processes. However it ends, two commands under one lock never run
- * at the same time.
- */
+/** What people do to commands at a terminal. */
 @Execution(ExecutionMode.CONCURRENT) // two at a time: each has a stage of its own, and mostly waits
-class TerminalStoriesTest {
-    /** Longer than any story: what goes on earlier does so because a death was proved. */
-    private static final String LONG = "ttl=60s&maxTtl=60s";
-
-    private static final String SHORT = "ttl=3s&maxTtl=3s";
-
-    @TempDir
-    Path directory;
-
-    private Stage stage;
-
-    private void play(String options) throws IOException {
-        stage = new Stage(directory, options);
-    }
-
-    @AfterEach
-    void clearTheStage() throws IOException {
-        stage.close();
-    }
-
+class TerminalStoriesTest extends Stories {
     @Test
     void theSecondWaitsForTheFirst() throws Exception {
         play(LONG);
@@ -52,67 +25,6 @@ class TerminalStoriesTest {
         stage.go();
         assertThat(first.exitCode()).isZero();
         assertThat(second.exitCode()).isZero();
-        stage.assertRanOneAfterTheOther("A", "B");
-    }
-
-    @Test
-    void keywayIsKilled() throws Exception {
-        play(LONG);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
-
-        first.signal("KILL");
-
-        assertThat(second.exitCode()).isZero();
-        stage.assertRanOneAfterTheOther("A", "B");
-    }
-
-    @Test
-    void theSupervisorIsKilled() throws Exception {
-        play(LONG);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
-        long supervisor = Stage.supervisorOf(first);
-
-        Signals.send("KILL", supervisor);
-
-        Awaitility.await().until(() -> Stage.supervisorOf(first) != supervisor);
-        stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
-        first.signal("KILL");
-        assertThat(second.exitCode()).isZero();
-        stage.assertRanOneAfterTheOther("A", "B");
-    }
-
-    @Test
-    void theCommandIsKilled() throws Exception {
-        play(LONG);
-        ChildProcess first = stage.run("n", stage.forever("A"));
-        stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-
-        Signals.send("KILL", Stage.commandOf(first));
-
-        assertThat(first.exitCode()).isEqualTo(137);
-        assertThat(second.exitCode()).isZero();
-        stage.assertRanOneAfterTheOther("A", "B");
-    }
-
-    @Test
-    void keywayIsStopped() throws Exception {
-        play(SHORT);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
-        first.signal("STOP");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-
-        assertThat(second.exitCode()).isZero();
-        first.signal("CONT");
-        assertThat(first.exitCode()).isEqualTo(123);
-        assertThat(first.err()).contains("the lock n was lost (keyway itself was stopped for ");
         stage.assertRanOneAfterTheOther("A", "B");
     }
 
@@ -243,24 +155,6 @@ class TerminalStoriesTest {
     }
 
     @Test
-    void whatTheCommandLeftBehindKeepsTheLock() throws Exception {
-        play(LONG);
-        Path daemon = script(stage.untilGo("A"));
-        ChildProcess first = stage.run("n", "setsid sh " + daemon + " </dev/null >/dev/null 2>&1 & exit 4");
-        stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        // With its pause there are two.
-        first.errLine("sh has ended and left ");
-        second.errLine("waiting for n");
-
-        stage.go();
-
-        assertThat(first.exitCode()).isEqualTo(4);
-        assertThat(second.exitCode()).isZero();
-        stage.assertRanOneAfterTheOther("A", "B");
-    }
-
-    @Test
     void anotherDirectory() throws Exception {
         play(LONG);
         Path here = Files.createDirectory(directory.resolve("here"));
@@ -363,25 +257,6 @@ class TerminalStoriesTest {
     }
 
     @Test
-    void theHostIsKilled() throws Exception {
-        play(LONG);
-        ChildProcess first = stage.run("n", stage.untilGo("A"));
-        stage.awaitBeat("A");
-        long host = stage.hostPid();
-
-        Signals.send("KILL", host);
-
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
-        stage.awaitBeat("A");
-        stage.go();
-        assertThat(first.exitCode()).isZero();
-        assertThat(second.exitCode()).isZero();
-        assertThat(stage.hostPid()).isNotEqualTo(host);
-        stage.assertRanOneAfterTheOther("A", "B");
-    }
-
-    @Test
     void twoFirstBuildsAtOnce() throws Exception {
         play(LONG);
         Path root = Files.createDirectories(directory.resolve("fresh"));
@@ -417,9 +292,5 @@ class TerminalStoriesTest {
     private ChildProcess terminal() {
         Assumptions.assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script(1) makes the terminal");
         return stage.terminal();
-    }
-
-    private Path script(String text) throws IOException {
-        return Files.writeString(Files.createTempFile(stage.directory, "story", ".sh"), text + "\n");
     }
 }
