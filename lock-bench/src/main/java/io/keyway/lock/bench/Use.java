@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
-/** What a thread wants of a name. */
-enum Use {
+/** What a thread wants of a name. Public, since a {@link FormerKeyway} sees it from a loader of its own. */
+public enum Use {
     /** A lock that nobody else holds. */
     LOCK,
     /** The same of a read-write lock. */
