@@ -6,6 +6,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -41,6 +42,14 @@ public interface LockProvider {
      */
     default Scope scope(LockUrl url) {
         return Scope.NETWORK;
+    }
+
+    /**
+     * {@return the statements that prepare a store for locks, as text for whoever administers it, by the word with
+     * which {@code keyway providers --ddl} asks for them; none where nothing has to be prepared}
+     */
+    default Map<String, String> ddl() {
+        return Map.of();
     }
 
     /**

@@ -38,7 +38,9 @@ final class CommandOptions {
         for (LockProvider each :
                 Locks.discover(CommandOptions.class.getClassLoader()).providers()) {
             String scheme = new TreeSet<>(each.schemes()).first();
-            LockUrl any = LockUrl.parse("lock:" + scheme + "://x");
+            // A driver's URL has a driver.
+            String driver = scheme.equals("jdbc") ? ":" + each.protocols().get(0) : "";
+            LockUrl any = LockUrl.parse("lock:" + scheme + driver + "://x");
             if (!scheme.equals(except)
                     && each.scope(any) != Scope.JVM
                     && each.features(any).contains(feature)) {

@@ -11,9 +11,13 @@ import io.keyway.lock.spi.LockProvider;
 import java.io.PrintStream;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /** `keyway providers`: what can be named in a URL. */
@@ -22,6 +26,12 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         description = "Lists the providers on the class path, their features and their options.")
 final class ProvidersCommand implements Callable<Integer> {
+    @CommandLine.Option(
+            names = "--ddl",
+            paramLabel = "DATABASE",
+            description = "Print the statements that make the tables of locks in such a database instead.")
+    private @Nullable String database;
+
     private final Console console;
 
     ProvidersCommand(Console console) {
@@ -31,6 +41,9 @@ final class ProvidersCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Discovery found = Locks.discover(ProvidersCommand.class.getClassLoader());
+        if (database != null) {
+            return ddl(found, database);
+        }
         PrintStream out = console.out();
         for (LockProvider provider : found.providers()) {
             out.println(provider.info().name() + " " + provider.info().version());
@@ -45,6 +58,20 @@ final class ProvidersCommand implements Callable<Integer> {
         for (Discovery.Failure failure : found.failures()) {
             console.say(failure.source() + " cannot be used: " + failure.reason());
         }
+        return ExitCode.OK;
+    }
+
+    private int ddl(Discovery found, String wanted) {
+        Map<String, String> all = new TreeMap<>();
+        found.providers().forEach(provider -> all.putAll(provider.ddl()));
+        String statements = all.get(wanted);
+        if (statements == null) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "no provider knows how to make tables in " + wanted + "; known are "
+                            + String.join(", ", all.keySet()) + ".");
+        }
+        console.out().print(statements);
         return ExitCode.OK;
     }
 

@@ -25,6 +25,13 @@ final class Dialects {
         return List.copyOf(ALL.keySet());
     }
 
+    /** What makes the tables, for each of them. */
+    static Map<String, String> ddl(TableName table) {
+        Map<String, String> all = new LinkedHashMap<>();
+        ALL.forEach((name, dialect) -> all.put(name, String.join(";\n\n", dialect.ddl(table)) + ";\n"));
+        return all;
+    }
+
     /** The one of that URL; an error that names them all if there is none. */
     static Dialect of(LockUrl url) {
         String name = url.protocol().orElse("");

@@ -10,6 +10,7 @@ import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 
 /** Serves {@code lock:} and any JDBC URL: a table in that database. */
@@ -46,6 +47,11 @@ public final class JdbcProvider implements LockProvider {
                 && !driver.matches("jdbc:h2:(tcp|ssl):.*")
                 && !driver.contains(";auto_server=true");
         return embedded ? Scope.JVM : Scope.NETWORK;
+    }
+
+    @Override
+    public Map<String, String> ddl() {
+        return Dialects.ddl(new TableName(JdbcOptions.TABLE.defaultValue().orElseThrow()));
     }
 
     @Override
