@@ -304,6 +304,15 @@ class CommandLineTest {
     }
 
     @Test
+    void providersPrintTheTablesOfADatabase() {
+        assertThat(execute("providers", "--ddl", "postgresql")).isZero();
+        assertThat(out()).contains("CREATE TABLE IF NOT EXISTS keyway_lock (").endsWith(");\n");
+
+        assertThat(execute("providers", "--ddl", "db2")).isEqualTo(64);
+        assertThat(err()).contains("no provider knows how to make tables in db2; known are h2, postgresql");
+    }
+
+    @Test
     void theKitTestsTheProviderOfAUrl() {
         String report = "--report=" + directory.resolve("report");
         assertThat(execute("tck", "--url=lock:native:mem://tck", "--profile=smoke", "--only=LK-313", report))

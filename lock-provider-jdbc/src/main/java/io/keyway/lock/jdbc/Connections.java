@@ -4,12 +4,12 @@ package io.keyway.lock.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,20 +32,11 @@ final class Connections implements AutoCloseable {
         T on(Connection connection) throws SQLException;
     }
 
-    /** Who asks for a connection. */
-    enum Purpose {
-        /** Whoever wants a lock, or wants to know something. */
-        ASKING,
-        /** A renewal or the end of a grant. */
-        KEEPING
-    }
-
     private static final Duration LEAST = Duration.ofMillis(250);
 
     private final JdbcSettings settings;
     private final Dialect dialect;
-    private final Semaphore asking;
-    private final Semaphore keeping = new Semaphore(1, true);
+    private final Lanes lanes;
     private final ReentrantLock opening = new ReentrantLock();
     private @Nullable HikariDataSource own;
     private boolean closed;
@@ -53,7 +44,8 @@ final class Connections implements AutoCloseable {
     Connections(JdbcSettings settings, Dialect dialect) {
         this.settings = settings;
         this.dialect = dialect;
-        this.asking = new Semaphore(settings.get(JdbcOptions.CONNECTIONS) - 2, true);
+        // One is kept in any case, and where the database tells of changes one listens.
+        this.lanes = new Lanes(settings.get(JdbcOptions.CONNECTIONS) - (dialect.tells() ? 2 : 1));
     }
 
     /**
@@ -63,7 +55,19 @@ final class Connections implements AutoCloseable {
      * @throws SQLException if nobody knows
      */
     <T> T call(Purpose purpose, Deadline deadline, Work<T> work) throws Exception {
-        Semaphore taken = take(purpose, deadline);
+        Purpose lane = lanes.take(purpose, deadline);
+        if (lane == null) {
+            throw busy();
+        }
+        try {
+            return on(deadline, work);
+        } finally {
+            lanes.give(lane);
+        }
+    }
+
+    /** As {@link #call}, by a caller that has a lane. */
+    <T> T on(Deadline deadline, Work<T> work) throws Exception {
         try (Borrowed borrowed = borrow()) {
             borrowed.limit(deadline);
             while (true) {
@@ -73,20 +77,19 @@ final class Connections implements AutoCloseable {
                     failed(borrowed, deadline, e);
                 }
             }
-        } finally {
-            taken.release();
         }
     }
 
-    private Semaphore take(Purpose purpose, Deadline deadline) throws InterruptedException, NotExecutedException {
-        if (purpose == Purpose.KEEPING && !asking.tryAcquire()) {
-            if (keeping.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
-                return keeping;
-            }
-        } else if (purpose == Purpose.KEEPING || asking.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
-            return asking;
-        }
-        throw new NotExecutedException("no connection to " + settings.place() + " was free in time: all "
+    Lanes lanes() {
+        return lanes;
+    }
+
+    String place() {
+        return settings.place();
+    }
+
+    NotExecutedException busy() {
+        return new NotExecutedException("no connection to " + settings.place() + " was free in time: all "
                 + settings.get(JdbcOptions.CONNECTIONS) + " were busy (lock.connections says how many there are)");
     }
 

@@ -151,6 +151,12 @@ interface Dialect {
      */
     void raise(Connection connection, TableName table, long floor) throws SQLException;
 
+    /**
+     * {@return whether {@link #write} of several rows, all expected free or none, is one step that a failure has undone
+     * as a whole} Else it is asked for one row at a time.
+     */
+    boolean writesAtOnce();
+
     /** {@return whether the database tells clients of notices, where nothing stands in between} */
     boolean tells();
 

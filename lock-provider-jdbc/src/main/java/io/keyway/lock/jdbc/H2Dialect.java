@@ -301,6 +301,11 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
+    public boolean writesAtOnce() {
+        return false;
+    }
+
+    @Override
     public boolean tells() {
         return false;
     }

@@ -19,9 +19,10 @@ public final class JdbcOptions {
                     + " for short transactions, one statement each, and never closed"));
 
     /** How many connections. */
-    public static final Option<Integer> CONNECTIONS = declared(Option.number("connections", 2, 1000)
+    public static final Option<Integer> CONNECTIONS = declared(Option.number("connections", 3, 1000)
             .withDefault(4)
-            .withDescription("how many connections at most; one of them is kept for renewals and releases"));
+            .withDescription("how many connections at most; one of them is kept for renewals and releases, and one"
+                    + " for messages"));
 
     /** Where the rows are. */
     public static final Option<String> TABLE = declared(Option.parsed(

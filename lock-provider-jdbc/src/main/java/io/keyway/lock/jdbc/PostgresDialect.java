@@ -198,38 +198,16 @@ final class PostgresDialect implements Dialect {
     public List<Written> write(Connection connection, TableName table, List<Write> writes, List<List<Notice>> notices)
             throws SQLException {
         Written[] all = new Written[writes.size()];
-        for (boolean claims : new boolean[] {true, false}) {
-            List<Integer> some = new ArrayList<>(writes.size());
-            for (int i = 0; i < all.length; i++) {
-                if ((writes.get(i).expected() == RowStore.IF_FREE) == claims) {
-                    some.add(i);
-                }
-            }
-            if (!some.isEmpty()) {
-                write(connection, table, claims, writes, notices, some, all);
-            }
-        }
-        return List.of(all);
-    }
-
-    private static void write(
-            Connection connection,
-            TableName table,
-            boolean claims,
-            List<Write> writes,
-            List<List<Notice>> notices,
-            List<Integer> some,
-            Written[] all)
-            throws SQLException {
+        boolean claims = writes.get(0).expected() == RowStore.IF_FREE;
         List<Object[]> messages = new ArrayList<>();
         Map<String, Integer> byId = new HashMap<>();
-        @Nullable Object[][] rows = new Object[some.size()][];
+        @Nullable Object[][] rows = new Object[all.length][];
         for (int i = 0; i < rows.length; i++) {
-            Write write = writes.get(some.get(i));
+            Write write = writes.get(i);
             String id = RowId.of(write.key());
-            byId.put(id, some.get(i));
+            byId.put(id, i);
             rows[i] = row(id, write);
-            for (Notice notice : notices.get(some.get(i))) {
+            for (Notice notice : notices.get(i)) {
                 messages.add(new Object[] {id, PostgresChannel.name(notice.client()), NoticeText.write(notice)});
             }
         }
@@ -259,13 +237,14 @@ final class PostgresDialect implements Dialect {
                         all[which] = written(writes.get(which), result);
                     }
                 }
-                for (int which : some) {
-                    if (all[which] == null) {
-                        all[which] = new Written(false, new Stored(Row.FREE, 0, now));
+                for (int i = 0; i < all.length; i++) {
+                    if (all[i] == null) {
+                        all[i] = new Written(false, new Stored(Row.FREE, 0, now));
                     }
                 }
             }
         }
+        return List.of(all);
     }
 
     private static Written written(Write write, ResultSet result) throws SQLException {
@@ -318,8 +297,8 @@ final class PostgresDialect implements Dialect {
     /** What the columns of people become of one row that is wanted, and when all is over. */
     private static final String COMPUTED = ", w AS (SELECT w0.*, "
             + "CASE WHEN mode IS NOT NULL THEN to_timestamp(coalesce(since, now) / 1e6) END AS held_since, "
-            + "CASE WHEN mode IS NOT NULL THEN to_timestamp(greatest(until, now + until_after) / 1e6) END AS held_until,"
-            + " greatest(over, now + over_after) AS ends FROM w0, (SELECT " + NOW + " AS now) AS clock)";
+            + "CASE WHEN mode IS NOT NULL THEN to_timestamp(greatest(until, now + until_after) / 1e6) END"
+            + " AS held_until, greatest(over, now + over_after) AS ends FROM w0, (SELECT " + NOW + " AS now) AS clock)";
 
     /** For keys that nobody has, or that are free. */
     private static String claiming(TableName table) {
@@ -396,8 +375,8 @@ final class PostgresDialect implements Dialect {
             statement.executeUpdate("INSERT INTO " + table.settings() + " AS s (name, setting) VALUES ('"
                     + SqlText.FLOOR + "', " + floor
                     + ") ON CONFLICT (name) DO UPDATE SET setting = greatest(s.setting, EXCLUDED.setting)");
-            statement.execute("SELECT setval('" + table.tokens() + "', greatest(" + floor + ", nextval('"
-                    + table.tokens() + "')))");
+            statement.execute(
+                    "SELECT setval('%1$s', greatest(%2$d, nextval('%1$s')))".formatted(table.tokens(), floor));
             return 0;
         });
     }
@@ -424,6 +403,11 @@ final class PostgresDialect implements Dialect {
             }
             connection.setAutoCommit(true);
         }
+    }
+
+    @Override
+    public boolean writesAtOnce() {
+        return true;
     }
 
     @Override

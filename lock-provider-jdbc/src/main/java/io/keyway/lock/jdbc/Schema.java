@@ -2,7 +2,7 @@
 package io.keyway.lock.jdbc;
 
 import io.keyway.lock.InvalidLockUrlException;
-import io.keyway.lock.jdbc.Connections.Purpose;
+import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.TokenFloor;
 import java.sql.Connection;

@@ -4,7 +4,7 @@ package io.keyway.lock.jdbc;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.jdbc.Connections.Purpose;
+import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.kit.table.Entry;
 import io.keyway.lock.kit.table.Notice;
 import io.keyway.lock.kit.table.Row;
@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
@@ -36,6 +37,7 @@ final class TableStore implements RowStore {
     private final Dialect dialect;
     private final TableName table;
     private final Connections connections;
+    private final Batches batches;
     private final WakeUps wakeUps;
     private final AtomicBoolean connected = new AtomicBoolean();
     private String client = "";
@@ -46,6 +48,7 @@ final class TableStore implements RowStore {
         this.dialect = dialect;
         this.table = settings.table();
         this.connections = new Connections(settings, dialect);
+        this.batches = new Batches(connections, dialect, table);
         this.wakeUps = new WakeUps(this, connections, dialect, table);
     }
 
@@ -62,19 +65,27 @@ final class TableStore implements RowStore {
 
     @Override
     public Stored read(LockKey key, Deadline deadline) throws Exception {
-        Stored stored = call(Purpose.ASKING, deadline, connection -> dialect.read(connection, table, List.of(key)))
-                .get(0);
+        Stored stored = told(() -> batches.read(List.of(key), deadline)).get(0);
         wakeUps.seen(key, stored.row());
         return stored;
     }
 
     @Override
     public Written write(Write write, Deadline deadline) throws Exception {
-        return writeAll(List.of(write), deadline).get(0);
+        return writeAtOnce(List.of(write), deadline).get(0);
     }
 
     @Override
     public List<Written> writeAll(List<Write> writes, Deadline deadline) throws Exception {
+        long claims =
+                writes.stream().filter(write -> write.expected() == IF_FREE).count();
+        boolean alike = claims == 0 || claims == writes.size();
+        return alike && dialect.writesAtOnce()
+                ? writeAtOnce(writes, deadline)
+                : RowStore.super.writeAll(writes, deadline);
+    }
+
+    private List<Written> writeAtOnce(List<Write> writes, Deadline deadline) throws Exception {
         List<List<Notice>> elsewhere = new ArrayList<>(writes.size());
         for (Write write : writes) {
             elsewhere.add(
@@ -85,7 +96,7 @@ final class TableStore implements RowStore {
                                     .toList());
         }
         Purpose purpose = writes.stream().allMatch(TableStore::keeps) ? Purpose.KEEPING : Purpose.ASKING;
-        List<Written> all = call(purpose, deadline, connection -> dialect.write(connection, table, writes, elsewhere));
+        List<Written> all = told(() -> batches.write(purpose, writes, elsewhere, deadline));
         for (int i = 0; i < all.size(); i++) {
             wakeUps.seen(writes.get(i).key(), all.get(i).stored().row());
             if (all.get(i).done()) {
@@ -121,8 +132,12 @@ final class TableStore implements RowStore {
 
     /** As the connections do it, and tells when the database is there, and when it is not. */
     <T> T call(Purpose purpose, Deadline deadline, Connections.Work<T> work) throws Exception {
+        return told(() -> connections.call(purpose, deadline, work));
+    }
+
+    private <T> T told(Callable<T> call) throws Exception {
         try {
-            T answer = connections.call(purpose, deadline, work);
+            T answer = call.call();
             reached();
             return answer;
         } catch (SQLException e) {

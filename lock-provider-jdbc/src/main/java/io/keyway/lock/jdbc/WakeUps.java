@@ -3,7 +3,7 @@ package io.keyway.lock.jdbc;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.jdbc.Connections.Borrowed;
-import io.keyway.lock.jdbc.Connections.Purpose;
+import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.kit.table.Entry;
 import io.keyway.lock.kit.table.Notice;
 import io.keyway.lock.kit.table.Row;

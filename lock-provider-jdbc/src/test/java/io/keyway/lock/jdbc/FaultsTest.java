@@ -1,0 +1,185 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Locks;
+import io.keyway.lock.jdbc.server.PostgresServer;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What PostgreSQL can do to a client, and what the client makes of it. */
+class FaultsTest {
+
+    private PostgresServer server;
+    private String url;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = PostgresServer.shared();
+        url = server.url("faults");
+    }
+
+    private String schema() {
+        return url.substring(url.lastIndexOf('=') + 1);
+    }
+
+    /** Ends the connections of clients of that name. */
+    private void terminate(String client) throws Exception {
+        server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keyway " + client
+                + "'");
+    }
+
+    @Test
+    void terminatedBackendsCostNoLease() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.name=terminated&lock.ttl=2s");
+                Lease lease = client.lock("kept").acquire()) {
+            for (int i = 0; i < 5; i++) {
+                terminate("terminated");
+                client.lock("other").acquire().close();
+            }
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(lease.remaining()).isPositive();
+        }
+    }
+
+    @Test
+    void aWaiterIsServedThoughTheBackendThatListensIsTerminated() throws Exception {
+        try (LockClient holder = Locks.open(url);
+                LockClient waiter = Locks.open(url + "&lock.name=listening&lock.ttl=60s")) {
+            Lease held = holder.lock("handed over").acquire();
+            CompletableFuture<Lease> next = waiter.lock("handed over").acquireAsync();
+            org.awaitility.Awaitility.await()
+                    .until(() -> server.number("SELECT count(*) FROM pg_stat_activity WHERE application_name ="
+                                    + " 'keyway listening' AND query LIKE '%pg_notify%'")
+                            > 0);
+            terminate("listening");
+            held.close();
+            next.get(30, TimeUnit.SECONDS).close();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"40001", "40P01"})
+    void whatTheDatabaseRollsBackIsRepeated(String state) throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.name=rolledback" + state)) {
+            client.lock("first").acquire().close();
+            // A sequence counts on though its transaction is rolled back.
+            server.run(
+                    "CREATE SEQUENCE " + schema() + ".failed",
+                    "CREATE FUNCTION " + schema() + ".fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('"
+                            + schema() + ".failed') % 3 <> 0 THEN RAISE EXCEPTION 'on purpose' USING ERRCODE = '"
+                            + state + "'; END IF; RETURN NEW; END $$",
+                    "CREATE TRIGGER fail BEFORE INSERT ON " + schema() + ".keyway_lock FOR EACH ROW EXECUTE FUNCTION "
+                            + schema() + ".fail()");
+            long last = 0;
+            for (int i = 0; i < 10; i++) {
+                try (Lease lease = client.lock("again").acquire()) {
+                    assertThat(lease.token()).isGreaterThan(last);
+                    last = lease.token();
+                }
+            }
+            assertThat(server.number("SELECT last_value FROM " + schema() + ".failed"))
+                    .isGreaterThanOrEqualTo(30);
+        }
+    }
+
+    /** Two clients on connections that are serializable, and so fail whenever they meet. */
+    @Test
+    void serializableConnectionsExcludeEachOtherToo() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url.substring("lock:".length()));
+        config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+        config.setMaximumPoolSize(8);
+        try (HikariDataSource pool = new HikariDataSource(config);
+                LockClient one = Locks.open(url, ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pool));
+                LockClient other = Locks.open(url, ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pool))) {
+            int[] count = {0};
+            List<CompletableFuture<Void>> all = new ArrayList<>();
+            for (LockClient client : List.of(one, other)) {
+                all.add(CompletableFuture.runAsync(() -> {
+                    for (int i = 0; i < 50; i++) {
+                        try (Lease lease = client.lock("counter").acquire()) {
+                            count[0]++;
+                            assertThat(lease.isHeld()).isTrue();
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    }
+                }));
+            }
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+            assertThat(count[0]).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void aPoolThatIsExhaustedIsSaidToBe() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url.substring("lock:".length()));
+        config.setMaximumPoolSize(2);
+        config.setConnectionTimeout(250);
+        try (HikariDataSource pool = new HikariDataSource(config);
+                LockClient client = Locks.open(
+                        url + "&lock.requestTimeout=300ms",
+                        ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pool))) {
+            client.lock("before").acquire().close();
+            try (Connection one = pool.getConnection();
+                    Connection other = pool.getConnection()) {
+                assertThat(one).isNotSameAs(other);
+                assertThatThrownBy(() -> client.lock("meanwhile").tryAcquire(Duration.ofSeconds(1)))
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("no connection to postgresql://127.0.0.1");
+            }
+            client.lock("after").acquire().close();
+        }
+    }
+
+    @Test
+    void aDatabaseThatHangsEndsTheLeaseInTimeAndNoLater() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.ttl=1s&lock.requestTimeout=300ms")) {
+            Lease lease = client.lock("hung").acquire();
+            server.pause();
+            try {
+                assertThat(lease.lost().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                        .isNotNull();
+                assertThatThrownBy(() -> client.lock("other").tryAcquire(Duration.ofMillis(500)))
+                        .isInstanceOf(LockUnavailableException.class);
+            } finally {
+                server.resume();
+            }
+            client.lock("hung").acquire().close();
+        }
+    }
+
+    @Test
+    void aDatabaseThatIsKilledAndStartedAgainKnowsWhatIsHeld() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.ttl=60s");
+                LockClient other = Locks.open(url)) {
+            Lease lease = client.lock("kept").acquire();
+            server.kill();
+            server.restart();
+            assertThat(other.lock("kept").tryAcquire(Duration.ZERO)).isEmpty();
+            assertThat(lease.isHeld()).isTrue();
+            lease.close();
+            try (Lease next = other.lock("kept").acquire()) {
+                assertThat(next.token()).isGreaterThan(lease.token());
+            }
+        }
+    }
+}
