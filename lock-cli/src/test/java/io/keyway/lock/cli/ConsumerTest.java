@@ -111,6 +111,7 @@ class ConsumerTest {
                         "provider [shelf]",
                         "provider [native]",
                         "provider [redis, rediss]",
+                        "provider [jdbc]",
                         "provider [zookeeper]",
                         "mem true",
                         "local true");
@@ -128,6 +129,7 @@ class ConsumerTest {
                         "provider [shelf]",
                         "provider [native]",
                         "provider [redis, rediss]",
+                        "provider [jdbc]",
                         "provider [zookeeper]",
                         "mem true",
                         "local true");
@@ -187,7 +189,7 @@ class ConsumerTest {
             if (entry.endsWith("classes") && !entry.endsWith("test-classes")) {
                 jars.add(Installation.jar(path, directory.resolve((forZooKeeper ? "z" : "") + jars.size() + ".jar")));
             } else if (entry.matches(".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|"
-                            + "json-|zookeeper|curator)[^/]*\\.jar")
+                            + "json-|zookeeper|curator|HikariCP)[^/]*\\.jar")
                     && !entry.contains("-tests")) {
                 jars.add(entry);
             }

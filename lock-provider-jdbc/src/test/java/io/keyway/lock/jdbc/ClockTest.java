@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A database whose clock is moved: its function is shadowed by one of the schema, which the search path finds first. */
+/** A database whose clock is moved: a function of the schema shadows it, which the search path finds first. */
 class ClockTest {
 
     private static String shadowed(PostgresServer server) throws Exception {
