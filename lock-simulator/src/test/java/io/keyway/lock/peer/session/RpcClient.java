@@ -10,6 +10,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockMessage;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -159,8 +160,31 @@ public final class RpcClient implements SessionLayer, ClientView {
         if (!exists() || !to.equals(session)) {
             return 0;
         }
-        out.add(message);
+        out.add(aged(message));
         return ++sent;
+    }
+
+    /** Who has waited for longer than a lease has waited as long as anybody: times that are longer past are the same. */
+    private static Message aged(Message message) {
+        if (!(message instanceof LockMessage.Acquire acquire) || acquire.waited() <= acquire.ttl()) {
+            return message;
+        }
+        return new LockMessage.Acquire(
+                acquire.key(),
+                acquire.request(),
+                acquire.mode(),
+                acquire.permits(),
+                acquire.capacity(),
+                acquire.perResource(),
+                acquire.ttl(),
+                acquire.noWait(),
+                acquire.wantPlace(),
+                acquire.cache(),
+                acquire.ttl(),
+                acquire.patience(),
+                acquire.atLeast(),
+                acquire.converts(),
+                acquire.owner());
     }
 
     @Override

@@ -31,6 +31,16 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     /** The peer and the link of the first member of the list. */
     public static final long MEMBERS = 1_000;
 
+    /** Sessions of clients have numbers from here on, as nothing else in an encoding has. */
+    private static final long SESSIONS = 0x5E55_0000_0000L;
+
+    private static final int MOST_SESSIONS = 1 << 16;
+
+    /** In an encoding, here begins what is known of one session; one may be written before another as well as after. */
+    public static final long PART = SESSIONS + MOST_SESSIONS;
+
+    public static final long END_OF_PARTS = PART + 1;
+
     private static final class Session {
         final Peer peer;
         long heard;
@@ -82,6 +92,19 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         this.quarantine = quarantine;
     }
 
+    /** The session of that number, from 0 on. */
+    public static long session(int number) {
+        return SESSIONS + number;
+    }
+
+    public static boolean isSession(long word) {
+        return word >= SESSIONS && word < SESSIONS + MOST_SESSIONS;
+    }
+
+    public static int number(long session) {
+        return (int) (session - SESSIONS);
+    }
+
     // The layer
 
     @Override
@@ -124,7 +147,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     @Override
     public void arrived(long link, Frame frame, SessionTurn turn) {
         RpcFrame said = (RpcFrame) frame;
-        if (link >= MEMBERS) {
+        if (!isSession(link)) {
             for (Message message : said.messages()) {
                 turn.accept(new Peer(link), message);
             }
@@ -347,7 +370,9 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public String member(Peer from) {
-        return from.session() >= MEMBERS ? members.get((int) (from.session() - MEMBERS)) : "";
+        return from.session() >= MEMBERS && !isSession(from.session())
+                ? members.get((int) (from.session() - MEMBERS))
+                : "";
     }
 
     @Override
@@ -400,7 +425,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     public void encode(StateEncoder out) {
         out.put(epoch).put(floor).time(opens).value(openers).put(sessions.size());
         for (Session session : sessions.values()) {
-            out.put(session.peer).time(session.heard).put(session.grants.size());
+            out.put(PART).put(session.peer).time(session.heard).put(session.grants.size());
             for (Grant grant : session.grants.keySet()) {
                 out.put(grant.key()).put(grant.token()).put(grant.ttl());
             }
@@ -409,5 +434,6 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
             out.put(session.listeners.size());
             session.listeners.forEach(out::put);
         }
+        out.put(END_OF_PARTS);
     }
 }

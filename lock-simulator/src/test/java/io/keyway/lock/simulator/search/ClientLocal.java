@@ -12,8 +12,11 @@ import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.RpcClient;
+import io.keyway.lock.simulator.picture.Run.Bar;
+import io.keyway.lock.simulator.picture.Run.Hold;
 import io.keyway.lock.simulator.search.Scope.Ask;
 import io.keyway.lock.spi.Owner;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +27,8 @@ final class ClientLocal extends Local {
     static final byte WAITS = 1;
     static final byte HOLDS = 2;
     static final byte DONE = 3;
+
+    private static final String[] PHASES = {" has not come", " waits", " holds", " is done"};
 
     final Scope scope;
     private final int client;
@@ -87,7 +92,13 @@ final class ClientLocal extends Local {
 
     @Override
     void encode(StateEncoder out) {
-        out.put(client).put(heard);
+        out.put(client);
+        encodeNameless(out);
+    }
+
+    @Override
+    void encodeNameless(StateEncoder out) {
+        out.put(heard);
         for (int user = 0; user < phase.length; user++) {
             out.put(phase[user]).put(phase[user] == HOLDS ? token[user] : 0);
             GrantHandle handle = held[user];
@@ -172,7 +183,7 @@ final class ClientLocal extends Local {
     /** As an engine does: the cache first. */
     void ask(int user, Turns.Step step, World world) {
         Ask ask = ask(user);
-        Owner owner = new Owner("c" + client, Map.of());
+        Owner owner = new Owner("c", Map.of());
         phase[user] = WAITS;
         if (!ask.converts()) {
             for (GrantHandle handle : handles()) {
@@ -195,7 +206,7 @@ final class ClientLocal extends Local {
                         owner,
                         ask.waits(),
                         false,
-                        Scope.UNIT,
+                        scope.unit(),
                         0,
                         0,
                         ask.converts() ? token[user - 1] : 0,
@@ -227,6 +238,31 @@ final class ClientLocal extends Local {
             held[user - 1] = null;
         }
         step.begins(given, ask(user));
+    }
+
+    @Override
+    String inWords() {
+        StringBuilder text = new StringBuilder();
+        for (int user = 0; user < phase.length; user++) {
+            text.append(user == 0 ? "" : ", ")
+                    .append("user ")
+                    .append(user)
+                    .append(PHASES[phase[user]])
+                    .append(phase[user] == HOLDS ? " by token " + token[user] : "");
+        }
+        return text.append(isConnected() ? "" : "; no session").toString();
+    }
+
+    @Override
+    List<Bar> bars(int process, String lock) {
+        List<Bar> bars = new ArrayList<>();
+        for (int user = 0; user < believed.length; user++) {
+            if (believed[user]) {
+                bars.add(TrailRun.bar(
+                        process, Hold.BELIEF, lock, token[user], ask(user).mode(), " for user " + user));
+            }
+        }
+        return bars;
     }
 
     // What they are told

@@ -43,6 +43,9 @@ final class Explorer {
         @Nullable
         Outcome apply(int[] state, int step, int[] next);
 
+        /** Equal for states that count as one. */
+        long print(int[] state);
+
         String name(int[] state, int step);
 
         Set<CoverageGoal> goals();
@@ -115,7 +118,7 @@ final class Explorer {
         int[] steps = new int[MOST_STEPS];
         long taken = 0;
         int depth = 0;
-        add(print(state), 0, 0);
+        add(space.print(state), 0, 0);
         frontier.add(state);
         int endOfDepth = 1;
         int at = 0;
@@ -137,7 +140,7 @@ final class Explorer {
                     way.add(i);
                     return seen(taken, false, depth + 1, began, outcome.why(), way);
                 }
-                if (add(print(next), at, i)) {
+                if (add(space.print(next), at, i)) {
                     frontier.add(next);
                 }
             }

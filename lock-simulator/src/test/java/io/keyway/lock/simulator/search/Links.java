@@ -1,16 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator.search;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Where what is in a state of a world: the numbers of its processes, what stands on the links, what may still go wrong,
  * and what the oracles remember.
  */
 final class Links {
-    /** A stamp that is older gives no belief any more: it is as good as none. */
-    private static final int USEFUL = Scope.LEASE * 3 / 4;
-
     /** No session has a higher number. */
     static final int SESSIONS = 31;
 
@@ -32,6 +31,8 @@ final class Links {
 
     final int mostToClient;
     private final int mostBetween;
+    /** In units: a stamp that is older gives no belief any more, and is as good as none. */
+    private final int useful;
     /** The budgets: restarts, forgets, deaths, drifts, the lease of the last drift, withdrawals, ticks, pauses. */
     final int restarts;
 
@@ -60,6 +61,7 @@ final class Links {
         mostToMember = scope.toMember;
         mostToClient = scope.toClient;
         mostBetween = members == 1 ? 0 : 8;
+        useful = scope.lease * 3 / 4;
         firstLink = members + clients;
         linkWidth = TO_MEMBER + 2 + 2 * (mostToMember + mostToClient);
         firstPair = firstLink + clients * linkWidth;
@@ -109,6 +111,19 @@ final class Links {
         return firstPair + (from * members + to) * pairWidth;
     }
 
+    /** Where the numbers of frames are, of all links. */
+    List<Integer> queues() {
+        List<Integer> all = new ArrayList<>();
+        for (int client = 0; client < clients; client++) {
+            all.add(toMember(client));
+            all.add(toClient(client));
+        }
+        for (int pair = 0; members > 1 && pair < members * members; pair++) {
+            all.add(pair(pair / members, pair % members));
+        }
+        return all;
+    }
+
     boolean isDead(int[] state, int client) {
         return (state[dead] & (1 << client)) != 0;
     }
@@ -133,12 +148,12 @@ final class Links {
     }
 
     /** A unit of time has passed since that stamp. */
-    static void older(int[] state, int at) {
-        state[at] = state[at] < USEFUL ? state[at] + 1 : Turns.NO_ECHO;
+    void older(int[] state, int at) {
+        state[at] = state[at] < useful ? state[at] + 1 : Turns.NO_ECHO;
     }
 
     /** The same of all stamps on a link. */
-    static void older(int[] state, int queue, int width) {
+    void older(int[] state, int queue, int width) {
         for (int i = 0; i < state[queue]; i++) {
             older(state, queue + width * (i + 1));
         }

@@ -11,7 +11,9 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.RpcFrame;
+import io.keyway.lock.simulator.picture.Run.Bar;
 import java.util.ArrayDeque;
+import java.util.List;
 
 /**
  * What one process of a world knows: its cell, as it ships, and its clock. It does not change: a turn makes another
@@ -58,8 +60,17 @@ abstract class Local {
 
     abstract void encode(StateEncoder out);
 
+    /** The same, but for which of its like it is. */
+    abstract void encodeNameless(StateEncoder out);
+
     /** Notes what is asked for often. */
     abstract void look();
+
+    /** For people. */
+    abstract String inWords();
+
+    /** What it believes or has granted; when it does so is left open. */
+    abstract List<Bar> bars(int process, String lock);
 
     abstract void told(Notice notice, Turns.Step step);
 

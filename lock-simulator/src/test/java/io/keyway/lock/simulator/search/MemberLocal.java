@@ -10,6 +10,11 @@ import io.keyway.lock.peer.lamport.LamportView;
 import io.keyway.lock.peer.queue.LockManagerView;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.RpcMember;
+import io.keyway.lock.simulator.picture.Run.Bar;
+import io.keyway.lock.simulator.picture.Run.Hold;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 /** A member: its cell, and what it has granted. */
 final class MemberLocal extends Local {
@@ -45,7 +50,7 @@ final class MemberLocal extends Local {
 
     /** Whose session that is. */
     static int client(Scope scope, long session) {
-        return (int) ((session - 1) % scope.clients());
+        return (RpcMember.number(session) - 1) % scope.clients();
     }
 
     @Override
@@ -54,9 +59,13 @@ final class MemberLocal extends Local {
     }
 
     @Override
+    void encodeNameless(StateEncoder out) {}
+
+    @Override
     void look() {
         RpcMember sessions = (RpcMember) cell.sessions();
-        for (long session = 1; session < Links.SESSIONS; session++) {
+        for (int number = 1; number < Links.SESSIONS; number++) {
+            long session = RpcMember.session(number);
             if (sessions.mayForget(session, now)) {
                 forgettable |= 1 << client(scope, session);
             }
@@ -112,6 +121,21 @@ final class MemberLocal extends Local {
             }
         }
         return false;
+    }
+
+    @Override
+    String inWords() {
+        return grants.length == 0 ? "nothing is granted" : "granted: " + Arrays.toString(grants);
+    }
+
+    @Override
+    List<Bar> bars(int process, String lock) {
+        List<Bar> bars = new ArrayList<>();
+        for (Grant grant : grants) {
+            String whose = " to client " + grant.client();
+            bars.add(TrailRun.bar(process, Hold.AUTHORITY, lock, grant.token(), grant.mode(), whose));
+        }
+        return bars;
     }
 
     @Override

@@ -44,9 +44,11 @@ class MutantsTest {
     private static Mutant of(Unsafe undone, Supplier<Scope> scope, String property) {
         return new Mutant(
                 undone,
-                () -> scope.get()
-                        .quarantine((int) UnsafeVariants.quarantine(undone, Scope.LEASE + 1))
-                        .machines(UnsafeVariants.members(undone, CACHE), UnsafeVariants.clients(undone, CACHE)),
+                () -> {
+                    Scope changed = scope.get();
+                    changed.machines(UnsafeVariants.members(undone, CACHE), UnsafeVariants.clients(undone, CACHE));
+                    return UnsafeVariants.quarantine(undone, 1) == 0 ? changed.noQuarantine() : changed;
+                },
                 property);
     }
 

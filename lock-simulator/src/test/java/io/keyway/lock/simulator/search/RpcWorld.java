@@ -30,13 +30,14 @@ final class RpcWorld implements Explorer.Space {
     static final int CONNECT = 9;
     static final int FORGET = 10;
     static final int DIE = 11;
-    private static final int RESTART = 12;
+    static final int RESTART = 12;
     static final int LAG = 13;
 
     private final Scope scope;
     private final Links links;
     private final Turns turns;
     private final Promises promises;
+    private final Symmetry symmetry;
     private final Service service;
     private final StepNames names;
     private boolean cut;
@@ -46,6 +47,7 @@ final class RpcWorld implements Explorer.Space {
         this.scope = scope;
         links = new Links(scope);
         turns = new Turns(scope);
+        symmetry = new Symmetry(scope, links, turns);
         promises = new Promises(scope, links, turns);
         service = new Service(this, scope, links, turns);
         names = new StepNames(scope, links, turns);
@@ -61,6 +63,11 @@ final class RpcWorld implements Explorer.Space {
     @Override
     public int width() {
         return links.width;
+    }
+
+    @Override
+    public long print(int[] state) {
+        return symmetry.print(state);
     }
 
     @Override
@@ -224,7 +231,7 @@ final class RpcWorld implements Explorer.Space {
             case LAG -> {
                 state[links.drifts]--;
                 tick(state, who);
-                state[links.calm] = Scope.LEASE;
+                state[links.calm] = scope.lease;
             }
             case FIRE -> {
                 if (who < links.members) {
@@ -330,9 +337,9 @@ final class RpcWorld implements Explorer.Space {
             int at = links.client(client);
             if (at != lags && !links.isDead(state, client)) {
                 state[at] = turns.take(state[at], Turns.TICK, 0, 0).next;
-                Links.older(state, links.link(client) + Links.HEARD);
-                Links.older(state, links.toMember(client), 2);
-                Links.older(state, links.toClient(client), 2);
+                links.older(state, links.link(client) + Links.HEARD);
+                links.older(state, links.toMember(client), 2);
+                links.older(state, links.toClient(client), 2);
             }
         }
     }
@@ -355,7 +362,7 @@ final class RpcWorld implements Explorer.Space {
                 cut |= !links.pushBetween(state, queue, frame);
                 continue;
             }
-            int client = MemberLocal.client(scope, to);
+            int client = MemberLocal.client(scope, RpcMember.session(to));
             int link = links.link(client);
             if (state[link + Links.SESSION] == to
                     && state[link + Links.STATE] == Links.UP
@@ -390,6 +397,19 @@ final class RpcWorld implements Explorer.Space {
     @Override
     public String name(int[] state, int step) {
         return names.of(state, step);
+    }
+
+    /** What that process knows in that state: members come first. */
+    Local local(int[] state, int process) {
+        return turns.local(state[process]);
+    }
+
+    Scope scope() {
+        return scope;
+    }
+
+    Links links() {
+        return links;
     }
 
     /** Members, then clients. */

@@ -13,16 +13,11 @@ import java.util.Set;
 
 /**
  * A small world all of whose states are searched: who is in it, what users do, and how much may go wrong. Times are
- * counted in units, of which four are a lease.
+ * counted in units, of which some are a lease: the more, the finer the clocks, and the more states.
  */
 final class Scope {
-    /** Nanoseconds. */
-    static final long UNIT = 2_000_000_000L;
-
-    /** A lease, in units. */
-    static final int LEASE = 4;
-
-    static final long TTL = LEASE * UNIT;
+    /** A lease, in nanoseconds: it can be divided by 2, 3 and 4. */
+    static final long TTL = 12_000_000_000L;
 
     /**
      * A user of a client wants the lock. Users of one client come one after another, each when the one before has
@@ -59,6 +54,9 @@ final class Scope {
     /** What a search of it must have seen, or it proves nothing. */
     final Set<String> goals = new LinkedHashSet<>();
 
+    /** A lease, in units. */
+    int lease = 4;
+
     int toMember = 2;
     int toClient = 2;
     int ticks;
@@ -68,8 +66,8 @@ final class Scope {
     int drifts;
     int withdrawals;
     int pauses;
-    /** How long a member that starts anew grants nothing, in units. */
-    int quarantine = LEASE + 1;
+    /** How much longer than a lease a member that starts anew grants nothing, in units. */
+    private int quarantine = 1;
 
     Scope(String name, Algorithm algorithm) {
         this.name = name;
@@ -148,9 +146,26 @@ final class Scope {
         return this;
     }
 
-    Scope quarantine(int units) {
-        quarantine = units;
+    /** So many units are a lease: 2, 3 or 4. */
+    Scope lease(int units) {
+        lease = units;
         return this;
+    }
+
+    /** A member that starts anew grants at once. */
+    Scope noQuarantine() {
+        quarantine = -lease;
+        return this;
+    }
+
+    /** How long a member that starts anew grants nothing, in units. */
+    int quarantine() {
+        return lease + quarantine;
+    }
+
+    /** In nanoseconds. */
+    long unit() {
+        return TTL / lease;
     }
 
     /** The search must have seen these, by the names of their goals. */

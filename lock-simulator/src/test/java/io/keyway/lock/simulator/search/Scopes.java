@@ -10,7 +10,7 @@ import java.util.Arrays;
 /** The scopes that are searched, by the algorithm. */
 final class Scopes {
     /** An idle lock goes back after half a lease. */
-    static final LockSettings CACHE = LockSettings.defaults().withCache(2 * Scope.UNIT, 10);
+    static final LockSettings CACHE = LockSettings.defaults().withCache(Scope.TTL / 2, 10);
 
     private static final LeaseAlgorithm LEASE = new LeaseAlgorithm(CACHE);
     private static final Ask WRITE = Ask.EXCLUSIVE;
@@ -21,6 +21,7 @@ final class Scopes {
     /** Two clients and one lock, for ever. */
     static Scope lease() {
         return new Scope("lease, 2 clients", LEASE)
+                .lease(2)
                 .client(0, WRITE)
                 .client(0, WRITE)
                 .frames(1, 1)
@@ -40,6 +41,7 @@ final class Scopes {
 
     static Scope leaseTroubled() {
         return new Scope("lease, 2 clients, forgotten, withdrawn", LEASE)
+                .lease(2)
                 .client(0, WRITE, WRITE)
                 .client(0, WRITE)
                 .frames(1, 1)
@@ -51,6 +53,7 @@ final class Scopes {
     /** One client may die, and the member ends its session. */
     static Scope leaseOfTheDead() {
         return new Scope("lease, 2 clients, 1 death", LEASE)
+                .lease(2)
                 .client(0, WRITE)
                 .client(0, WRITE)
                 .frames(1, 1)
@@ -61,6 +64,7 @@ final class Scopes {
 
     static Scope leaseRestarted() {
         return new Scope("lease, 2 clients, 1 restart", LEASE)
+                .lease(2)
                 .client(0, WRITE)
                 .client(0, WRITE)
                 .frames(1, 1)
@@ -71,6 +75,7 @@ final class Scopes {
 
     static Scope leaseOfThree() {
         return new Scope("lease, 3 clients", LEASE)
+                .lease(2)
                 .client(0, WRITE)
                 .client(0, WRITE)
                 .client(0, WRITE)
@@ -80,6 +85,7 @@ final class Scopes {
 
     static Scope shared() {
         return new Scope("lease, readers and writers, 1 recall", LEASE)
+                .lease(2)
                 .client(0, READ, WRITE)
                 .client(0, READ)
                 .frames(1, 1)
@@ -98,6 +104,7 @@ final class Scopes {
 
     static Scope sharedRestarted() {
         return new Scope("lease, readers, 1 restart", LEASE)
+                .lease(2)
                 .client(0, READ)
                 .client(0, READ)
                 .frames(1, 1)
@@ -140,6 +147,6 @@ final class Scopes {
 
     /** Clocks go, and whoever is silent loses the lock. */
     static Scope lamportInTime() {
-        return lamport(2, 1).frames(1, 1).ticks(-1);
+        return lamport(2, 1).lease(2).frames(1, 1).ticks(-1);
     }
 }

@@ -22,7 +22,7 @@ final class Searches {
         say(scope, world, seen);
         if (seen.broken() != null) {
             Trail trail = Trail.of(scope, world, seen);
-            throw new AssertionError(trail.chart(world.processes()) + "again: " + trail.write(TRAILS));
+            throw new AssertionError(trail.chart(world) + "again: " + trail.write(TRAILS, world));
         }
         Set<String> reached = world.goals().stream().map(CoverageGoal::name).collect(Collectors.toSet());
         assertThat(reached).as("goals of: %s", scope.name).containsAll(scope.goals);

@@ -38,7 +38,7 @@ final class Service {
         return waits
                 && !links.arePairs(state)
                 && (scope.ticks != 0 || world.steps(state, new int[Explorer.MOST_STEPS]) == 0)
-                && !served.contains(Explorer.print(state));
+                && !served.contains(world.print(state));
     }
 
     /**
@@ -50,14 +50,14 @@ final class Service {
     String missed(int[] from) {
         int[] state = from.clone();
         List<Long> way = new ArrayList<>();
-        int units = scope.ticks == 0 ? 0 : scope.quarantine + 4 * Scope.LEASE;
+        int units = scope.ticks == 0 ? 0 : scope.quarantine() + 4 * scope.lease;
         while (needsAnybody(state)) {
             int step = prompt(state);
             if (step >>> 4 == RpcWorld.TICK && units-- == 0) {
                 return "R15: a request waits for ever";
             }
             if (step >>> 4 == RpcWorld.TICK) {
-                long print = Explorer.print(state);
+                long print = world.print(state);
                 if (served.contains(print)) {
                     break;
                 }

@@ -1,23 +1,23 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator.search;
 
+import io.keyway.lock.simulator.picture.Run;
+import io.keyway.lock.simulator.picture.RunJson;
+import io.keyway.lock.simulator.picture.SequenceChart;
+import io.keyway.lock.simulator.picture.SpaceTimePage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to a state that breaks a promise: as a chart for people, and as a file from which the explorer goes the same
- * way again. The simulator cannot: its steps are frames of real sessions, and times of real clocks.
+ * The way to a state that breaks a promise: as a chart and as a page for people, and as a file from which the explorer
+ * goes the same way again. The simulator cannot: its steps are frames of real sessions, and times of real clocks.
  */
 record Trail(String scope, List<String> steps, String broken) {
-    private static final int COLUMN = 10;
-
     /** What a search found. */
     static Trail of(Scope scope, Explorer.Space space, Explorer.Seen seen) {
         String broken = seen.broken();
@@ -27,13 +27,17 @@ record Trail(String scope, List<String> steps, String broken) {
         return new Trail(scope.name, Explorer.names(space, seen.way()), broken);
     }
 
-    /** The scope, what broke, and a step in each line. */
-    Path write(Path directory) {
+    /** The scope, what broke, and a step in each line; beside it, what happens as JSON and as a page. */
+    Path write(Path directory, RpcWorld world) {
         List<String> lines = new ArrayList<>(List.of(scope, broken));
         lines.addAll(steps);
+        Run run = TrailRun.of(this, world);
+        String name = scope.replaceAll("\\W+", "-");
         try {
             Files.createDirectories(directory);
-            return Files.write(directory.resolve(scope.replace(' ', '-') + ".trail"), lines);
+            Files.writeString(directory.resolve(name + ".json"), RunJson.of(run));
+            Files.writeString(directory.resolve(name + ".html"), SpaceTimePage.of(run));
+            return Files.write(directory.resolve(name + ".trail"), lines);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -55,6 +59,17 @@ record Trail(String scope, List<String> steps, String broken) {
      */
     @Nullable
     String replay(Explorer.Space space) {
+        return follow(space, (state, step, next) -> {});
+    }
+
+    /** Is told of each step, and of the states before and after it; it changes neither. */
+    interface Watcher {
+        void took(int[] state, int step, int[] next);
+    }
+
+    /** As {@link #replay}, with somebody who looks on. */
+    @Nullable
+    String follow(Explorer.Space space, Watcher watcher) {
         int[] state = space.start();
         int[] next = new int[space.width()];
         int[] possible = new int[Explorer.MOST_STEPS];
@@ -68,6 +83,7 @@ record Trail(String scope, List<String> steps, String broken) {
                 throw new IllegalArgumentException("step " + i + " cannot happen: " + steps.get(i));
             }
             Explorer.Outcome outcome = space.apply(state, chosen, next);
+            watcher.took(state, chosen, next);
             if (outcome != null) {
                 return outcome.why();
             }
@@ -76,51 +92,8 @@ record Trail(String scope, List<String> steps, String broken) {
         return null;
     }
 
-    /** A column for each process; an arrow ends where a frame arrives, a star marks what happens inside of one. */
-    String chart(List<String> processes) {
-        StringBuilder text =
-                new StringBuilder(scope).append(": ").append(broken).append('\n');
-        text.append("      ");
-        for (String process : processes) {
-            text.append(String.format(Locale.ROOT, "%-" + COLUMN + "s", process));
-        }
-        text.append('\n');
-        for (int i = 0; i < steps.size(); i++) {
-            text.append(String.format(Locale.ROOT, "%4d  %s %s%n", i + 1, row(steps.get(i), processes), steps.get(i)));
-        }
-        return text.toString();
-    }
-
-    private static String row(String step, List<String> processes) {
-        char[] row = new char[processes.size() * COLUMN];
-        Arrays.fill(row, ' ');
-        List<Integer> named = new ArrayList<>();
-        String head = step.contains(": ") ? step.substring(0, step.indexOf(": ")) : step;
-        for (int i = 0; i < processes.size(); i++) {
-            row[middle(i)] = '|';
-            if (head.contains(processes.get(i))) {
-                named.add(i);
-            }
-        }
-        boolean arrives = head.startsWith("to ");
-        if (arrives && !named.isEmpty()) {
-            int to = named.stream()
-                    .filter(each -> head.startsWith("to " + processes.get(each)))
-                    .findFirst()
-                    .orElse(0);
-            int from = named.stream().filter(each -> each != to).findFirst().orElse(0);
-            int way = from <= to ? 1 : -1;
-            for (int at = middle(from); at != middle(to); at += way) {
-                row[at] = '-';
-            }
-            row[middle(to)] = way > 0 ? '>' : '<';
-        } else {
-            named.forEach(each -> row[middle(each)] = '*');
-        }
-        return new String(row);
-    }
-
-    private static int middle(int process) {
-        return process * COLUMN + COLUMN / 2;
+    /** What happens, with a column for each process. */
+    String chart(RpcWorld world) {
+        return scope + ": " + broken + '\n' + SequenceChart.of(TrailRun.of(this, world), Integer.MAX_VALUE, 0);
     }
 }

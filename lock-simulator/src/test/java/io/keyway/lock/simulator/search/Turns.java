@@ -72,7 +72,7 @@ final class Turns {
 
         void sends(long link, RpcFrame frame) {
             int[] more = Arrays.copyOf(sent, sent.length + 2);
-            more[sent.length] = (int) link;
+            more[sent.length] = RpcMember.isSession(link) ? RpcMember.number(link) : (int) link;
             more[sent.length + 1] = turns.frame(frame);
             sent = more;
         }
@@ -148,8 +148,8 @@ final class Turns {
 
     /** A member in that life, counted from 0. */
     int newMember(int place, int life) {
-        long now = 1_000 * Scope.UNIT;
-        long quarantine = scope.quarantine * Scope.UNIT;
+        long now = 1_000 * Scope.TTL;
+        long quarantine = scope.quarantine() * scope.unit();
         long opens = life == 0 || quarantine == 0 ? Turn.NEVER : now + quarantine;
         RpcMember sessions = new RpcMember(scope.members, place, 1 + life, opens, Scope.TTL, quarantine);
         MemberLocal fresh = new MemberLocal(scope, place, new Cell(scope.memberMachines, sessions), now);
@@ -163,7 +163,7 @@ final class Turns {
 
     int newClient(int place) {
         Cell cell = new Cell(scope.clientMachines, new RpcClient());
-        return number(new ClientLocal(scope, place, cell, 1_000 * Scope.UNIT));
+        return number(new ClientLocal(scope, place, cell, 1_000 * Scope.TTL));
     }
 
     // Turns
@@ -191,9 +191,9 @@ final class Turns {
         if (kind == TICK) {
             Cell older = before.cell.copy();
             if (older.sessions() instanceof RpcClient client) {
-                client.stampedAtLeast(before.now + Scope.UNIT - Scope.TTL / 2);
+                client.stampedAtLeast(before.now + scope.unit() - Scope.TTL / 2);
             }
-            step.next = number(before.at(older, before.now + Scope.UNIT));
+            step.next = number(before.at(older, before.now + scope.unit()));
             return step;
         }
         Local after = before.at(before.cell.copy(), before.now);
@@ -225,10 +225,10 @@ final class Turns {
         } else if (kind == WITHDRAW) {
             client.withdraw(argument, world);
         } else if (kind == FRAME) {
-            long echo = argument == NO_ECHO ? Turn.NEVER : client.now - argument * Scope.UNIT;
+            long echo = argument == NO_ECHO ? Turn.NEVER : client.now - argument * scope.unit();
             world.input(new Input.Arrived(1, new RpcClient.Echoing(frames.get(frame), echo)));
         } else if (kind == OPEN) {
-            world.input(new Input.Opened(argument));
+            world.input(new Input.Opened(RpcMember.session(argument)));
         } else if (kind == END) {
             world.input(new Input.Closed(1, argument == 1 ? "restarted" : "the member has ended the session"));
         } else {
@@ -238,11 +238,13 @@ final class Turns {
 
     private Input memberInput(int kind, int argument, int frame) {
         return switch (kind) {
-            case OPEN -> new Input.Opened(argument);
-            case END -> new Input.Died(argument);
+            case OPEN -> new Input.Opened(RpcMember.session(argument));
+            case END -> new Input.Died(RpcMember.session(argument));
             case FRAME ->
                 new Input.Arrived(
-                        argument >= OTHER_MEMBER ? RpcMember.MEMBERS + argument - OTHER_MEMBER : argument,
+                        argument >= OTHER_MEMBER
+                                ? RpcMember.MEMBERS + argument - OTHER_MEMBER
+                                : RpcMember.session(argument),
                         frames.get(frame));
             default -> new Input.Tick();
         };
