@@ -13,6 +13,7 @@ import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockMessage;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -120,15 +121,20 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
             tell(openers, new Opening(), turn);
         }
         long due = opens;
+        List<Grant> over = new ArrayList<>();
         for (Session session : sessions.values()) {
-            for (Grant grant : List.copyOf(session.grants.keySet())) {
+            for (Grant grant : session.grants.keySet()) {
                 if (now - session.heard >= grant.ttl()) {
-                    session.grants.remove(grant);
-                    turn.call(grant.key(), new Expired(session.peer, grant.token()));
+                    over.add(grant);
                 } else {
                     due = Math.min(due, session.heard + grant.ttl());
                 }
             }
+        }
+        over.sort(Comparator.comparingLong(Grant::token)); // not by sessions: which has which number says nothing
+        for (Grant grant : over) {
+            session(grant.peer()).grants.remove(grant);
+            turn.call(grant.key(), new Expired(grant.peer(), grant.token()));
         }
         turn.wake(due);
     }

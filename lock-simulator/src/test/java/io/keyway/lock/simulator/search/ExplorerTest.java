@@ -4,17 +4,12 @@ package io.keyway.lock.simulator.search;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.lease.UnsafeVariants;
 import io.keyway.lock.peer.queue.UnsafeQueue;
 import io.keyway.lock.simulator.picture.Run;
 import io.keyway.lock.simulator.picture.RunJson;
 import java.nio.file.Path;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,67 +64,6 @@ class ExplorerTest {
         found.write(directory, world);
         assertThat(directory.resolve("lease-2-clients.html")).content().contains(RunJson.of(run));
         assertThat(directory.resolve("lease-2-clients.json")).hasContent(RunJson.of(run));
-    }
-
-    /** The states of equal clients are counted once, and no other ones: those that are left stand for all. */
-    @Test
-    void whichOfTwoEqualClientsIsWhichIsNoState() {
-        for (Scope scope : List.of(Scopes.lease(), Scopes.leaseAtOnce())) {
-            Explorer.Seen folded = Explorer.search(new RpcWorld(scope), MOST);
-            Unfolded unfolded = new Unfolded(new RpcWorld(scope));
-            Explorer.Seen all = Explorer.search(unfolded, MOST);
-            assertThat(List.of(all.complete(), folded.complete())).containsOnly(true);
-            assertThat(all.states()).isGreaterThan(folded.states() * 3 / 2);
-            assertThat(unfolded.prints.size()).as(scope.name).isEqualTo(folded.states());
-        }
-    }
-
-    /** The same world, whose equal clients are told apart. */
-    private record Unfolded(RpcWorld world, Set<Long> prints) implements Explorer.Space {
-        Unfolded(RpcWorld world) {
-            this(world, new HashSet<>());
-        }
-
-        @Override
-        public long print(int[] state) {
-            prints.add(world.print(state));
-            return Explorer.print(state);
-        }
-
-        @Override
-        public int width() {
-            return world.width();
-        }
-
-        @Override
-        public int[] start() {
-            return world.start();
-        }
-
-        @Override
-        public int steps(int[] state, int[] into) {
-            return world.steps(state, into);
-        }
-
-        @Override
-        public Explorer.@Nullable Outcome apply(int[] state, int step, int[] next) {
-            return world.apply(state, step, next);
-        }
-
-        @Override
-        public String name(int[] state, int step) {
-            return world.name(state, step);
-        }
-
-        @Override
-        public Set<CoverageGoal> goals() {
-            return world.goals();
-        }
-
-        @Override
-        public String cost() {
-            return world.cost();
-        }
     }
 
     private static Scope unsafe() {

@@ -79,6 +79,7 @@ class MutantsTest {
 
     static List<Mutant> mutants() {
         return List.of(
+                of(Unsafe.DEADLINE_FROM_RECEIPT, Scopes::leaseWithOldAnswers, "R1"),
                 of(Unsafe.RELEASE_WITHOUT_TOKEN, Scopes::leaseAtOnce, "R1"),
                 of(Unsafe.NO_QUARANTINE, Scopes::leaseRestarted, "R1"),
                 of(Unsafe.CACHE_DURING_OFFER, Scopes::leaseAtOnce, "R1"),

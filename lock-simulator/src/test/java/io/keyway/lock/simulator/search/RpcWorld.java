@@ -16,23 +16,7 @@ import org.jspecify.annotations.Nullable;
  * has one answer and one end, R9 and R18), and where nothing is on its way and somebody waits, whether everybody is
  * served ({@link Service}).
  */
-final class RpcWorld implements Explorer.Space {
-    // Steps: the kind, and whose, in the lower 4 bits
-    static final int TICK = 0;
-    static final int FIRE = 1;
-    static final int TO_MEMBER = 2;
-    static final int TO_CLIENT = 3;
-    static final int PAIR = 4;
-    static final int ASK = 5;
-    static final int RELEASE = 6;
-    static final int WITHDRAW = 7;
-    static final int HEAR_END = 8;
-    static final int CONNECT = 9;
-    static final int FORGET = 10;
-    static final int DIE = 11;
-    static final int RESTART = 12;
-    static final int LAG = 13;
-
+class RpcWorld implements Explorer.Space {
     private final Scope scope;
     private final Links links;
     private final Turns turns;
@@ -130,24 +114,24 @@ final class RpcWorld implements Explorer.Space {
         int count = 0;
         for (int member = 0; member < links.members; member++) {
             if (turns.local(state[member]).isDue()) {
-                into[count++] = (FIRE << 4) | member;
+                into[count++] = (Steps.FIRE << 4) | member;
             }
             for (int to = 0; to < links.members; to++) {
                 if (links.members > 1 && state[links.pair(member, to)] > 0) {
-                    into[count++] = (PAIR << 4) | (member << 2) | to;
+                    into[count++] = (Steps.PAIR << 4) | (member << 2) | to;
                 }
             }
             if (state[links.restarts] > 0) {
-                into[count++] = (RESTART << 4) | member;
+                into[count++] = (Steps.RESTART << 4) | member;
             }
         }
         for (int client = 0; client < links.clients; client++) {
             count = steps(state, client, into, count);
         }
         if (state[links.ticks] != 0 && (state[links.pauses] > 0 || !isAnyClientDue(state))) {
-            into[count++] = TICK << 4;
+            into[count++] = Steps.TICK << 4;
             for (int node = 0; state[links.drifts] > 0 && state[links.calm] == 0 && node < links.firstLink(); node++) {
-                into[count++] = (LAG << 4) | node;
+                into[count++] = (Steps.LAG << 4) | node;
             }
         }
         return count;
@@ -169,38 +153,38 @@ final class RpcWorld implements Explorer.Space {
         int link = links.link(client);
         int up = state[link + Links.STATE];
         if (up == Links.UP && state[links.toMember(client)] > 0) {
-            into[count++] = (TO_MEMBER << 4) | client;
+            into[count++] = (Steps.TO_MEMBER << 4) | client;
         }
         MemberLocal member = turns.member(state[scope.memberOf.get(client)]);
         if (up == Links.UP && state[links.forgets] > 0 && (member.forgettable & (1 << client)) != 0) {
-            into[count++] = (FORGET << 4) | client;
+            into[count++] = (Steps.FORGET << 4) | client;
         }
         if (links.isDead(state, client)) {
             return count;
         }
         ClientLocal of = turns.client(state[links.client(client)]);
         if (state[links.toClient(client)] > 0) {
-            into[count++] = (TO_CLIENT << 4) | client;
+            into[count++] = (Steps.TO_CLIENT << 4) | client;
         }
         if (of.isDue()) {
-            into[count++] = (FIRE << 4) | links.client(client);
+            into[count++] = (Steps.FIRE << 4) | links.client(client);
         }
         if (of.next() >= 0) {
-            into[count++] = (ASK << 4) | client;
+            into[count++] = (Steps.ASK << 4) | client;
         }
         if (of.holder() >= 0) {
-            into[count++] = (RELEASE << 4) | client;
+            into[count++] = (Steps.RELEASE << 4) | client;
         }
         if (state[links.withdrawals] > 0 && of.waiter() >= 0) {
-            into[count++] = (WITHDRAW << 4) | client;
+            into[count++] = (Steps.WITHDRAW << 4) | client;
         }
         if (up == Links.ENDED || up == Links.RESTARTED) {
-            into[count++] = (HEAR_END << 4) | client;
+            into[count++] = (Steps.HEAR_END << 4) | client;
         } else if (up == Links.DOWN && of.wantsLink()) {
-            into[count++] = (CONNECT << 4) | client;
+            into[count++] = (Steps.CONNECT << 4) | client;
         }
         if (state[links.deaths] > 0) {
-            into[count++] = (DIE << 4) | client;
+            into[count++] = (Steps.DIE << 4) | client;
         }
         return count;
     }
@@ -227,20 +211,20 @@ final class RpcWorld implements Explorer.Space {
     private void act(int[] state, int step) {
         int who = step & 15;
         switch (step >>> 4) {
-            case TICK -> tick(state, -1);
-            case LAG -> {
+            case Steps.TICK -> tick(state, -1);
+            case Steps.LAG -> {
                 state[links.drifts]--;
                 tick(state, who);
                 state[links.calm] = scope.lease;
             }
-            case FIRE -> {
+            case Steps.FIRE -> {
                 if (who < links.members) {
                     member(state, who, Turns.FIRE, 0, 0);
                 } else {
                     client(state, who - links.members, Turns.FIRE, 0, 0);
                 }
             }
-            case TO_MEMBER -> {
+            case Steps.TO_MEMBER -> {
                 int queue = links.toMember(who);
                 int frame = state[queue + 1];
                 state[links.link(who) + Links.HEARD] = state[queue + 2];
@@ -248,41 +232,42 @@ final class RpcWorld implements Explorer.Space {
                 int session = state[links.link(who) + Links.SESSION];
                 member(state, scope.memberOf.get(who), Turns.FRAME, session, frame);
             }
-            case TO_CLIENT -> {
+            case Steps.TO_CLIENT -> {
                 int queue = links.toClient(who);
                 int frame = state[queue + 1];
                 int age = state[queue + 2];
                 Links.shift(state, queue, 2);
                 client(state, who, Turns.FRAME, age, frame);
             }
-            case PAIR -> {
+            case Steps.PAIR -> {
                 int queue = links.pair(who >> 2, who & 3);
                 int frame = state[queue + 1];
                 Links.shift(state, queue, 1);
                 member(state, who & 3, Turns.FRAME, Turns.OTHER_MEMBER + (who >> 2), frame);
             }
-            case ASK -> client(state, who, Turns.ASK, of(state, who).next(), 0);
-            case RELEASE -> client(state, who, Turns.RELEASE, of(state, who).holder(), 0);
-            case WITHDRAW -> {
+            case Steps.ASK -> client(state, who, Turns.ASK, of(state, who).next(), 0);
+            case Steps.RELEASE ->
+                client(state, who, Turns.RELEASE, of(state, who).holder(), 0);
+            case Steps.WITHDRAW -> {
                 state[links.withdrawals]--;
                 client(state, who, Turns.WITHDRAW, of(state, who).waiter(), 0);
             }
-            case HEAR_END -> {
+            case Steps.HEAR_END -> {
                 int link = links.link(who);
                 boolean restarted = state[link + Links.STATE] == Links.RESTARTED;
                 Links.clear(state, links.toClient(who));
                 state[link + Links.STATE] = Links.DOWN;
                 client(state, who, Turns.END, restarted ? 1 : 0, 0);
             }
-            case CONNECT -> connect(state, who);
-            case FORGET -> {
+            case Steps.CONNECT -> connect(state, who);
+            case Steps.FORGET -> {
                 state[links.forgets]--;
                 int link = links.link(who);
                 Links.clear(state, links.toMember(who));
                 state[link + Links.STATE] = Links.ENDED;
                 member(state, scope.memberOf.get(who), Turns.END, state[link + Links.SESSION], 0);
             }
-            case DIE -> {
+            case Steps.DIE -> {
                 state[links.deaths]--;
                 state[links.dead] |= 1 << who;
                 Links.clear(state, links.toClient(who));
@@ -399,17 +384,8 @@ final class RpcWorld implements Explorer.Space {
         return names.of(state, step);
     }
 
-    /** What that process knows in that state: members come first. */
-    Local local(int[] state, int process) {
-        return turns.local(state[process]);
-    }
-
     Scope scope() {
         return scope;
-    }
-
-    Links links() {
-        return links;
     }
 
     /** Members, then clients. */

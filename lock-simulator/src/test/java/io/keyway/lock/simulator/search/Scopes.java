@@ -73,6 +73,16 @@ final class Scopes {
                 .reaches("GRANT_AFTER_QUARANTINE", "BELIEF_FROZEN", "REASSERTED", "TWO_WAITERS");
     }
 
+    /** An answer may be on the way behind another one for longer than a lease. */
+    static Scope leaseWithOldAnswers() {
+        return new Scope("lease, 2 clients, old answers", LEASE)
+                .lease(2)
+                .client(0, WRITE)
+                .client(0, WRITE)
+                .frames(1, 2)
+                .ticks(-1);
+    }
+
     static Scope leaseOfThree() {
         return new Scope("lease, 3 clients", LEASE)
                 .lease(2)
@@ -90,7 +100,7 @@ final class Scopes {
                 .client(0, READ)
                 .frames(1, 1)
                 .ticks(-1)
-                .reaches("JOINED", "RECALL_ACCEPTED", "SEVERAL_RECALLED", "GRANT_AFTER_EXPIRY");
+                .reaches("JOINED", "RECALL_ACCEPTED", "TWO_WAITERS", "GRANT_AFTER_EXPIRY");
     }
 
     static Scope sharedAtOnce() {

@@ -53,10 +53,10 @@ final class Service {
         int units = scope.ticks == 0 ? 0 : scope.quarantine() + 4 * scope.lease;
         while (needsAnybody(state)) {
             int step = prompt(state);
-            if (step >>> 4 == RpcWorld.TICK && units-- == 0) {
+            if (step >>> 4 == Steps.TICK && units-- == 0) {
                 return "R15: a request waits for ever";
             }
-            if (step >>> 4 == RpcWorld.TICK) {
+            if (step >>> 4 == Steps.TICK) {
                 long print = world.print(state);
                 if (served.contains(print)) {
                     break;
@@ -85,19 +85,19 @@ final class Service {
     int arrival(int[] state) {
         for (int client = 0; client < links.clients; client++) {
             if (!links.isDead(state, client) && state[links.toClient(client)] > 0) {
-                return (RpcWorld.TO_CLIENT << 4) | client;
+                return (Steps.TO_CLIENT << 4) | client;
             }
         }
         for (int pair = 0; links.members > 1 && pair < links.members * links.members; pair++) {
             int from = pair / links.members;
             int to = pair % links.members;
             if (state[links.pair(from, to)] > 0) {
-                return (RpcWorld.PAIR << 4) | (from << 2) | to;
+                return (Steps.PAIR << 4) | (from << 2) | to;
             }
         }
         for (int client = 0; client < links.clients; client++) {
             if (state[links.toMember(client)] > 0 && state[links.link(client) + Links.STATE] == Links.UP) {
-                return (RpcWorld.TO_MEMBER << 4) | client;
+                return (Steps.TO_MEMBER << 4) | client;
             }
         }
         return -1;
@@ -111,7 +111,7 @@ final class Service {
         }
         for (int member = 0; member < links.members; member++) {
             if (turns.local(state[member]).isDue()) {
-                return (RpcWorld.FIRE << 4) | member;
+                return (Steps.FIRE << 4) | member;
             }
         }
         for (int client = 0; client < links.clients; client++) {
@@ -121,15 +121,15 @@ final class Service {
             ClientLocal of = turns.client(state[links.client(client)]);
             int up = state[links.link(client) + Links.STATE];
             if (up == Links.ENDED || up == Links.RESTARTED) {
-                return (RpcWorld.HEAR_END << 4) | client;
+                return (Steps.HEAR_END << 4) | client;
             } else if (up == Links.DOWN && of.wantsLink()) {
-                return (RpcWorld.CONNECT << 4) | client;
+                return (Steps.CONNECT << 4) | client;
             } else if (of.isDue()) {
-                return (RpcWorld.FIRE << 4) | links.client(client);
+                return (Steps.FIRE << 4) | links.client(client);
             } else if (of.holder() >= 0) {
-                return (RpcWorld.RELEASE << 4) | client;
+                return (Steps.RELEASE << 4) | client;
             }
         }
-        return RpcWorld.TICK << 4;
+        return Steps.TICK << 4;
     }
 }

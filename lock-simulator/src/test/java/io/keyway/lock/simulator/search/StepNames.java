@@ -20,27 +20,27 @@ final class StepNames {
     String of(int[] state, int step) {
         int who = step & 15;
         return switch (step >>> 4) {
-            case RpcWorld.TICK -> "a unit of time passes";
-            case RpcWorld.LAG -> "a unit of time passes, but not on the clock of " + node(who);
-            case RpcWorld.FIRE -> node(who) + " does what is due";
-            case RpcWorld.TO_MEMBER ->
+            case Steps.TICK -> "a unit of time passes";
+            case Steps.LAG -> "a unit of time passes, but not on the clock of " + node(who);
+            case Steps.FIRE -> node(who) + " does what is due";
+            case Steps.TO_MEMBER ->
                 "to " + node(scope.memberOf.get(who)) + " from client " + who + ": " + text(state, links.toMember(who));
-            case RpcWorld.TO_CLIENT ->
+            case Steps.TO_CLIENT ->
                 "to client " + who + " from " + node(scope.memberOf.get(who)) + ": " + text(state, links.toClient(who));
-            case RpcWorld.PAIR ->
+            case Steps.PAIR ->
                 "to " + node(who & 3) + " from " + node(who >> 2) + ": "
                         + turns.frame(state[links.pair(who >> 2, who & 3) + 1]).messages();
-            case RpcWorld.ASK ->
+            case Steps.ASK ->
                 "client " + who + " asks: "
                         + scope.asks
                                 .get(who)
                                 .get(turns.client(state[links.client(who)]).next());
-            case RpcWorld.RELEASE -> "client " + who + " releases";
-            case RpcWorld.WITHDRAW -> "client " + who + " gives up";
-            case RpcWorld.HEAR_END -> "client " + who + " hears that its session is over";
-            case RpcWorld.CONNECT -> "client " + who + " opens a session";
-            case RpcWorld.FORGET -> "the session of client " + who + " ends: it was silent";
-            case RpcWorld.DIE -> "client " + who + " dies";
+            case Steps.RELEASE -> "client " + who + " releases";
+            case Steps.WITHDRAW -> "client " + who + " gives up";
+            case Steps.HEAR_END -> "client " + who + " hears that its session is over";
+            case Steps.CONNECT -> "client " + who + " opens a session";
+            case Steps.FORGET -> "the session of client " + who + " ends: it was silent";
+            case Steps.DIE -> "client " + who + " dies";
             default -> node(who) + " is killed and starts anew";
         };
     }

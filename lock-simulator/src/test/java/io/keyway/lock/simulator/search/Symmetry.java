@@ -12,9 +12,9 @@ import java.util.List;
  * are equal if they have the same member and the same users.
  *
  * <p>They are put into the order of their own fingerprints, and the sessions that a member knows are named by the
- * places of their clients in it, and by how many sessions ago they were. Whatever order comes out is one of those that
- * can be, so that two states with one fingerprint are always equal but for names. Equal clients that only a member
- * tells apart may still count as two states.
+ * places of their clients in it, and by how many sessions ago they were. Where several orders can be, because only the
+ * member tells those clients apart, the one counts that gives the least fingerprint. Nothing that a process does may
+ * depend on which of two sessions has the lower number; frames name no session.
  */
 final class Symmetry {
     private final Scope scope;
@@ -48,15 +48,22 @@ final class Symmetry {
         place = new int[clients];
         keys = new long[clients];
         latest = new int[clients];
-        boolean found = false;
         for (int client = 0; client < clients; client++) {
-            kind[client] = first(client);
-            found |= kind[client] < client;
+            kind[client] = first(scope, client);
         }
-        any = found && scope.members.size() == 1;
+        any = isIn(scope);
     }
 
-    private int first(int client) {
+    /** Whether that world has one member and clients that are equal. */
+    static boolean isIn(Scope scope) {
+        boolean found = false;
+        for (int client = 0; client < scope.clients(); client++) {
+            found |= first(scope, client) < client;
+        }
+        return found && scope.members.size() == 1;
+    }
+
+    private static int first(Scope scope, int client) {
         int first = 0;
         while (!scope.asks.get(first).equals(scope.asks.get(client))
                 || !scope.memberOf.get(first).equals(scope.memberOf.get(client))) {
@@ -75,7 +82,7 @@ final class Symmetry {
             keys[client] = client(state, client);
         }
         sort();
-        long hash = member(state);
+        long hash = member(state, 0);
         for (int client : order) {
             hash = StateEncoder.mix(hash ^ keys[client]);
         }
@@ -95,9 +102,6 @@ final class Symmetry {
             }
             order[at] = i;
         }
-        for (int i = 0; i < order.length; i++) {
-            place[order[i]] = i;
-        }
     }
 
     private boolean isBefore(int client, int other) {
@@ -113,7 +117,34 @@ final class Symmetry {
         return StateEncoder.mix(hash ^ ((state[links.dead] >>> client) & 1));
     }
 
+    /** The least print of the member over all orders of those clients, from that place on, of whom the same is known. */
+    private long member(int[] state, int from) {
+        if (from == order.length) {
+            return member(state);
+        }
+        long least = Long.MAX_VALUE;
+        for (int to = from; to < order.length && isAlike(order[from], order[to]); to++) {
+            swap(from, to);
+            least = Math.min(least, member(state, from + 1));
+            swap(from, to);
+        }
+        return least;
+    }
+
+    private boolean isAlike(int client, int other) {
+        return kind[client] == kind[other] && keys[client] == keys[other];
+    }
+
+    private void swap(int one, int other) {
+        int client = order[one];
+        order[one] = order[other];
+        order[other] = client;
+    }
+
     private long member(int[] state) {
+        for (int i = 0; i < order.length; i++) {
+            place[order[i]] = i;
+        }
         long naming = 0;
         for (int client = 0; client < order.length; client++) {
             naming = naming << 8 | (long) place[client] << 5 | latest[client];

@@ -24,7 +24,7 @@ final class TrailRun {
     private final RpcWorld world;
     private final Scope scope;
     private final Links links;
-    private final StepPlaces places;
+    private final Steps steps;
     private final List<Event> events = new ArrayList<>();
     private final List<Bar> bars = new ArrayList<>();
     private final Map<Bar, Long> open = new LinkedHashMap<>();
@@ -38,8 +38,8 @@ final class TrailRun {
         this.trail = trail;
         this.world = world;
         this.scope = world.scope();
-        this.links = world.links();
-        this.places = new StepPlaces(scope, links);
+        this.links = new Links(scope);
+        this.steps = new Steps(scope, links);
     }
 
     /** Goes that way in that world, and writes down what happens. */
@@ -62,16 +62,16 @@ final class TrailRun {
     }
 
     private void happens(int[] state, int step, int[] next) {
-        if (places.passesTime(step)) {
+        if (steps.passesTime(step)) {
             units++;
         }
         now = Math.max(now + STEP, units * scope.unit());
-        int to = places.process(step);
-        int queue = places.queue(step);
+        int to = steps.process(step);
+        int queue = steps.queue(step);
         long left = queue < 0 ? now : times(queue).remove();
         Kind kind = queue < 0 ? Kind.LOCAL : Kind.MESSAGE;
         events.add(new Event(
-                now, kind, to, places.sender(step), left, 0, world.name(state, step), changes(state, next, to)));
+                now, kind, to, steps.sender(step), left, 0, world.name(state, step), changes(state, next, to)));
         depart(next);
         look(next);
     }
@@ -94,7 +94,7 @@ final class TrailRun {
     }
 
     private Map<String, String> changes(int[] before, int[] after, int process) {
-        String state = world.local(after, process).inWords();
+        String state = world.turns().local(after[process]).inWords();
         return before[process] == after[process] ? Map.of() : Map.of(scope.key().id(), state);
     }
 
@@ -102,7 +102,9 @@ final class TrailRun {
     private void look(int[] state) {
         Map<Bar, Long> stand = new LinkedHashMap<>();
         for (int process = 0; process < links.firstLink(); process++) {
-            for (Bar bar : world.local(state, process).bars(process, scope.key().id())) {
+            for (Bar bar : world.turns()
+                    .local(state[process])
+                    .bars(process, scope.key().id())) {
                 stand.put(bar, open.getOrDefault(bar, now));
             }
         }
