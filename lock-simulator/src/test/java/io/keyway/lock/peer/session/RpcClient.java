@@ -164,7 +164,7 @@ public final class RpcClient implements SessionLayer, ClientView {
         return ++sent;
     }
 
-    /** Who has waited for longer than a lease has waited as long as anybody: times that are longer past are the same. */
+    /** Who has waited for longer than a lease has waited as long as anybody: longer times are the same. */
     private static Message aged(Message message) {
         if (!(message instanceof LockMessage.Acquire acquire) || acquire.waited() <= acquire.ttl()) {
             return message;

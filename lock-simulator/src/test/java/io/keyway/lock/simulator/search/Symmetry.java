@@ -117,7 +117,7 @@ final class Symmetry {
         return StateEncoder.mix(hash ^ ((state[links.dead] >>> client) & 1));
     }
 
-    /** The least print of the member over all orders of those clients, from that place on, of whom the same is known. */
+    /** The least print of the member over all orders, from that place on, of clients of whom the same is known. */
     private long member(int[] state, int from) {
         if (from == order.length) {
             return member(state);
@@ -169,7 +169,7 @@ final class Symmetry {
         return prints[at];
     }
 
-    /** Of the words of its encoding, with other names for sessions; of which session a member writes first says nothing. */
+    /** Of its encoding, with other names for sessions; of which session a member writes first says nothing. */
     private long fresh(Local local, int client) {
         StateEncoder canon = new StateEncoder(local.now, Local.HORIZON);
         local.cell.encode(canon);
