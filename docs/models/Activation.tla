@@ -1,0 +1,328 @@
+----------------------------- MODULE Activation -----------------------------
+(***************************************************************************)
+(* One lock, a fixed set of leaders, and the homes that ask them for it.   *)
+(*                                                                         *)
+(* A home is a member that asks on behalf of its clients.  A request goes  *)
+(* ENTERING (asks the leaders for their highest ticket), TICKETED (has the *)
+(* highest of a majority, plus one), HOLDING (a majority has it active).   *)
+(* A leader has at most one request active, and gives it to the smallest   *)
+(* ticket that it knows.                                                   *)
+(*                                                                         *)
+(* Time is abstract.  An acknowledgement may lapse at any moment; a wait   *)
+(* of a leader ends only when every acknowledgement that it waits for has  *)
+(* lapsed, which is what a wait that is longer than a lease says.  Links   *)
+(* keep order and may take for ever: a partition is a link that does.      *)
+(*                                                                         *)
+(* Each rule B1 to B6 is a constant; with one of them FALSE the model must *)
+(* be found wrong.                                                         *)
+(***************************************************************************)
+EXTENDS Naturals, FiniteSets, Sequences, TLC
+
+CONSTANTS
+    Homes,      \* 1..n; the number breaks ties of tickets
+    Leaders,    \* a set of model values
+    Rounds,     \* how many requests each home makes
+    Restarts,   \* how many restarts of leaders there are
+    Crashes,    \* how many leaders may stop for ever
+    Withdrawals, \* whether clients cease to wait
+    B1,         \* a leader has one request active until that one is over or gives it back
+    B2,         \* a leader activates the smallest ticket, and nobody over the head of one that is entering
+    B3,         \* whoever is not holding gives an activation back for a smaller ticket
+    B4,         \* what is over at a leader stays over: a message of it comes in order, or is not heeded
+    B5,         \* a restarted leader is silent until nothing that its former life said is counted
+    B6,         \* an acknowledgement is that of one life of a leader
+    Floor       \* a leader refuses tickets up to the highest that held, and a new life up to all of its former ones
+
+ASSUME Homes \subseteq Nat \ {0}
+
+VARIABLES
+    life,       \* [Leaders -> Nat]: which life of it runs
+    state,      \* [Leaders -> {"serving", "silent", "stopped"}]
+    table,      \* [Leaders -> [Homes -> entry]]
+    active,     \* [Leaders -> Homes \cup {0}]
+    asked,      \* [Leaders -> BOOLEAN]: the active one was asked to yield
+    floor,      \* [Leaders -> ticket]: no ticket that is not above this one is let in
+    high,       \* [Leaders -> Nat]: the highest ticket it knows of; reserved on its disk
+    toLeader,   \* [Homes -> [Leaders -> Seq(message)]]
+    toHome,     \* the same, the other way
+    phase,      \* [Homes -> {"idle", "entering", "ticketed", "holding", "over"}]
+    round,      \* [Homes -> Nat]: the number of its request; none is used twice
+    left,       \* [Homes -> Nat]: how many requests its clients still make
+    refused,    \* [Homes -> SUBSET Leaders]: who has refused its ticket
+    ticket,     \* [Homes -> Nat]; 0 before it has one
+    best,       \* [Homes -> Nat]: the highest ticket that it was told of
+    entered,    \* [Homes -> SUBSET Leaders]: who has answered ENTERING
+    acks,       \* [Homes -> [Leaders -> Nat]]: the life whose activation it counts; 0 for none
+    known,      \* [Homes -> [Leaders -> Nat]]: the life with which it has a session
+    last,       \* the token of the latest holder
+    wrong,      \* what was broken, if anything was
+    budget      \* [restarts, crashes] that are left
+
+leaderVars == <<life, state, table, active, asked, floor, high>>
+homeVars   == <<phase, round, left, refused, ticket, best, entered, acks, known>>
+vars == <<leaderVars, toLeader, toHome, homeVars, last, wrong, budget>>
+
+None == [is |-> "none", t |-> 0, r |-> 0, before |-> {}]
+Majority(set) == 2 * Cardinality(set) > Cardinality(Leaders)
+Max(a, b) == IF a > b THEN a ELSE b
+Smaller(t1, h1, t2, h2) == t1 < t2 \/ (t1 = t2 /\ h1 < h2)
+
+Init ==
+    /\ life = [l \in Leaders |-> 1]
+    /\ state = [l \in Leaders |-> "serving"]
+    /\ table = [l \in Leaders |-> [h \in Homes |-> None]]
+    /\ active = [l \in Leaders |-> 0]
+    /\ asked = [l \in Leaders |-> FALSE]
+    /\ floor = [l \in Leaders |-> <<0, 0>>]
+    /\ high = [l \in Leaders |-> 0]
+    /\ toLeader = [h \in Homes |-> [l \in Leaders |-> <<>>]]
+    /\ toHome = [h \in Homes |-> [l \in Leaders |-> <<>>]]
+    /\ phase = [h \in Homes |-> "idle"]
+    /\ round = [h \in Homes |-> 0]
+    /\ left = [h \in Homes |-> Rounds]
+    /\ refused = [h \in Homes |-> {}]
+    /\ ticket = [h \in Homes |-> 0]
+    /\ best = [h \in Homes |-> 0]
+    /\ entered = [h \in Homes |-> {}]
+    /\ acks = [h \in Homes |-> [l \in Leaders |-> 0]]
+    /\ known = [h \in Homes |-> [l \in Leaders |-> 1]]
+    /\ last = <<0, 0>>
+    /\ wrong = ""
+    /\ budget = [restarts |-> Restarts, crashes |-> Crashes]
+
+-----------------------------------------------------------------------------
+(* Homes *)
+
+Say(h, m) == [toLeader EXCEPT ![h] = [l \in Leaders |-> Append(@[l], m)]]
+Live(h) == phase[h] \in {"entering", "ticketed", "holding", "lost"}
+Believes(h) == phase[h] \in {"holding", "lost"}
+
+\* A client asks: ENTERING and GETMAXTICKET to all leaders.
+Enter(h) ==
+    /\ phase[h] = "idle" /\ left[h] > 0
+    /\ phase' = [phase EXCEPT ![h] = "entering"]
+    /\ round' = [round EXCEPT ![h] = @ + 1]
+    /\ left' = [left EXCEPT ![h] = @ - 1]
+    /\ toLeader' = Say(h, [m |-> "ENTERING", r |-> round[h] + 1, t |-> 0])
+    /\ UNCHANGED <<leaderVars, toHome, refused, ticket, best, entered, acks, known, last, wrong, budget>>
+
+Leave(h, held) ==
+    /\ phase' = [phase EXCEPT ![h] = IF left[h] = 0 THEN "over" ELSE "idle"]
+    /\ acks' = [acks EXCEPT ![h] = [l \in Leaders |-> 0]]
+    /\ ticket' = [ticket EXCEPT ![h] = 0]
+    /\ toLeader' = Say(h, [m |-> "DROPTICKET", r |-> round[h], t |-> IF held THEN 1 ELSE 0])
+    /\ best' = [best EXCEPT ![h] = 0]
+    /\ entered' = [entered EXCEPT ![h] = {}]
+    /\ refused' = [refused EXCEPT ![h] = {}]
+    /\ UNCHANGED <<leaderVars, toHome, round, left, known, last, wrong, budget>>
+
+\* The client's UNLOCK; or it has lost the majority, and is over when its client knows.
+Unlock(h) == phase[h] = "holding" /\ Leave(h, TRUE)
+
+\* The client does not wait any longer.
+Withdraw(h) == Withdrawals /\ phase[h] \in {"entering", "ticketed"} /\ Leave(h, FALSE)
+
+\* It counts that leader no more, since it has restarted or was silent for too long.  Without a majority the lock is
+\* lost, and over when the client knows, which it does before anything that it counted could have run out.
+Uncount(h, l) ==
+    LET kept == [acks[h] EXCEPT ![l] = 0]
+        lost == phase[h] = "holding" /\ ~Majority({x \in Leaders : kept[x] # 0})
+    IN /\ phase' = [phase EXCEPT ![h] = IF lost THEN "lost" ELSE @]
+       /\ acks' = [acks EXCEPT ![h] = IF lost \/ phase[h] = "lost" THEN @ ELSE kept]
+
+Tell(h) == phase[h] = "lost" /\ Leave(h, TRUE)
+
+\* So many leaders have refused its ticket that no majority is left: it draws another one, as a new request.
+StartOver(h) ==
+    /\ phase[h] = "ticketed" /\ ~Majority(Leaders \ refused[h])
+    /\ phase' = [phase EXCEPT ![h] = "entering"]
+    /\ round' = [round EXCEPT ![h] = @ + 1]
+    /\ ticket' = [ticket EXCEPT ![h] = 0]
+    /\ acks' = [acks EXCEPT ![h] = [l \in Leaders |-> 0]]
+    /\ refused' = [refused EXCEPT ![h] = {}]
+    /\ toLeader' = [toLeader EXCEPT ![h] = [l \in Leaders |->
+                      @[l] \o <<[m |-> "DROPTICKET", r |-> round[h], t |-> 0],
+                                [m |-> "ENTERING", r |-> round[h] + 1, t |-> 0]>>]]
+    /\ UNCHANGED <<leaderVars, toHome, left, best, entered, known, last, wrong, budget>>
+
+\* A message of a leader, and what follows from it at once.  When a majority has told its highest ticket: ADDTICKET,
+\* LOCKEXITING and ACTIVATE to all leaders.  When a majority has it active: LOCKED to the client.
+Hear(h, l) ==
+    /\ toHome[h][l] # <<>>
+    /\ LET m == Head(toHome[h][l])
+           counted == m.r = round[h] /\ (B6 => m.life = known[h][l])
+           told == m.m = "ENTERED" /\ counted /\ phase[h] = "entering"
+           takes == told /\ Majority(entered[h] \cup {l})
+           most == Max(best[h], m.t)
+           gets == m.m = "ACTIVATED" /\ counted /\ phase[h] \in {"ticketed", "holding"}
+           locks == gets /\ phase[h] = "ticketed" /\ Majority({l} \cup {x \in Leaders : acks[h][x] # 0})
+           gives == m.m = "YIELD" /\ counted /\ phase[h] = "ticketed" /\ B3
+       IN /\ toHome' = [toHome EXCEPT ![h][l] = Tail(@)]
+          /\ phase' = [phase EXCEPT ![h] = IF takes THEN "ticketed" ELSE IF locks THEN "holding" ELSE @]
+          /\ best' = [best EXCEPT ![h] = IF takes THEN 0 ELSE IF told THEN most ELSE @]
+          /\ entered' = [entered EXCEPT ![h] = IF takes THEN {} ELSE IF told THEN @ \cup {l} ELSE @]
+          /\ ticket' = [ticket EXCEPT ![h] = IF takes THEN most + 1 ELSE @]
+          /\ acks' = [acks EXCEPT ![h][l] = IF gets THEN m.life ELSE IF gives THEN 0 ELSE @]
+          /\ refused' = IF m.m = "REFUSED" /\ counted THEN [refused EXCEPT ![h] = @ \cup {l}] ELSE refused
+          /\ toLeader' = IF takes THEN Say(h, [m |-> "ADDTICKET", r |-> round[h], t |-> most + 1])
+                         ELSE IF gives
+                         THEN [toLeader EXCEPT ![h][l] = Append(@, [m |-> "RELINQUISHED", r |-> round[h], t |-> 0])]
+                         ELSE toLeader
+          /\ last' = IF locks THEN <<ticket[h], h>> ELSE last
+          /\ wrong' = IF locks /\ ~Smaller(last[1], last[2], ticket[h], h) THEN "a token that does not rise"
+                      ELSE IF locks /\ Restarts = 0 /\ \E g \in Homes \ {h} :
+                                  phase[g] = "ticketed" /\ Smaller(ticket[g], g, ticket[h], h)
+                      THEN "a larger ticket before a smaller one"
+                      ELSE wrong
+    /\ UNCHANGED <<leaderVars, round, left, known, budget>>
+
+\* The session with a new life of a leader: whatever was on its way is lost, and what stands is said again.
+Meet(h, l) ==
+    /\ known[h][l] # life[l] /\ state[l] # "stopped"
+    /\ known' = [known EXCEPT ![h][l] = life[l]]
+    /\ toHome' = [toHome EXCEPT ![h][l] = <<>>]
+    /\ entered' = [entered EXCEPT ![h] = IF B6 THEN @ \ {l} ELSE @]
+    /\ IF B6 \/ acks[h][l] = 0 THEN Uncount(h, l)
+       ELSE acks' = [acks EXCEPT ![h][l] = life[l]] /\ UNCHANGED phase
+    /\ toLeader' = [toLeader EXCEPT ![h][l] =
+                      IF phase[h] = "entering" THEN <<[m |-> "ENTERING", r |-> round[h], t |-> 0]>>
+                      ELSE IF phase[h] \in {"ticketed", "holding"}
+                           THEN <<[m |-> "ADDTICKET", r |-> round[h], t |-> ticket[h]]>>
+                      ELSE <<>>]
+    /\ UNCHANGED <<leaderVars, round, left, refused, ticket, best, last, wrong, budget>>
+
+\* A leader is silent: in the course of time it is counted no more.
+Forget(h, l) ==
+    /\ acks[h][l] # 0 /\ acks[h][l] # life[l] /\ phase[h] # "lost"
+    /\ Uncount(h, l)
+    /\ UNCHANGED <<leaderVars, toLeader, toHome, round, left, refused, ticket, best, entered, known, last, wrong,
+                   budget>>
+
+-----------------------------------------------------------------------------
+(* Leaders *)
+
+Tickets(tab) == {h \in Homes : tab[h].is = "ticket"}
+First(tab, hs) == CHOOSE h \in hs : \A g \in hs \ {h} : Smaller(tab[h].t, h, tab[g].t, g)
+
+\* Whom this table lets in: the smallest ticket, when none of those is entering that were before it.
+Next1(tab) ==
+    LET waiting == Tickets(tab)
+        f == First(tab, waiting)
+    IN IF waiting = {} THEN {}
+       ELSE IF ~B2 THEN waiting
+       ELSE IF \E g \in tab[f].before : tab[g].is = "entering" THEN {}
+       ELSE {f}
+
+\* What follows from a new table: tickets below the floor are refused; the first is let in, or the active one is told
+\* that a smaller ticket waits.
+Settle(l, given, act, ask, back, answers) ==
+    LET low == IF Smaller(floor[l][1], floor[l][2], back[1], back[2]) THEN back ELSE floor[l]
+        late == {h \in Tickets(given) \ {act} : Floor /\ ~Smaller(low[1], low[2], given[h].t, h)}
+        tab == [h \in Homes |-> IF h \in late THEN None ELSE given[h]]
+        told == [h \in Homes |-> IF h \in late
+                    THEN [answers[h] EXCEPT ![l] =
+                            Append(@, [m |-> "REFUSED", r |-> given[h].r, t |-> 0, life |-> life[l]])]
+                    ELSE answers[h]]
+    IN /\ table' = [table EXCEPT ![l] = tab]
+       /\ floor' = [floor EXCEPT ![l] = low]
+       /\ IF (act = 0 \/ ~B1) /\ Next1(tab) \ {act} # {}
+          THEN \E f \in Next1(tab) \ {act} :
+                   /\ active' = [active EXCEPT ![l] = f]
+                   /\ asked' = [asked EXCEPT ![l] = FALSE]
+                   /\ toHome' = [told EXCEPT ![f][l] =
+                                   Append(@, [m |-> "ACTIVATED", r |-> tab[f].r, t |-> 0, life |-> life[l]])]
+          ELSE LET yield == /\ act # 0 /\ ~ask
+                            /\ Tickets(tab) # {} /\ First(tab, Tickets(tab)) # act
+               IN /\ active' = [active EXCEPT ![l] = act]
+                  /\ asked' = [asked EXCEPT ![l] = ask \/ yield]
+                  /\ toHome' = IF yield
+                               THEN [told EXCEPT ![act][l] =
+                                       Append(@, [m |-> "YIELD", r |-> tab[act].r, t |-> 0, life |-> life[l]])]
+                               ELSE told
+
+Zero == <<0, 0>>
+
+\* B4: the messages of one home come in order; without it, any of those that are on their way may be the next.
+Following(h, l) == IF B4 THEN {1} \cap (1 .. Len(toLeader[h][l])) ELSE 1 .. Len(toLeader[h][l])
+Without(s, i) == SubSeq(s, 1, i - 1) \o SubSeq(s, i + 1, Len(s))
+
+Serve(h, l) ==
+    /\ state[l] = "serving" /\ known[h][l] = life[l]
+    /\ \E i \in Following(h, l) :
+        LET m == toLeader[h][l][i]
+            e == table[l][h]
+            tab == table[l]
+            others == {g \in Homes \ {h} : tab[g].is = "entering"}
+            reply(kind, n) == [toHome EXCEPT ![h][l] =
+                                 Append(@, [m |-> kind, r |-> m.r, t |-> n, life |-> life[l]])]
+        IN /\ toLeader' = [toLeader EXCEPT ![h][l] = Without(@, i)]
+           /\ high' = IF m.m = "ADDTICKET" THEN [high EXCEPT ![l] = Max(@, m.t)] ELSE high
+           /\ CASE m.m = "ENTERING" ->
+                     Settle(l, [tab EXCEPT ![h] = [is |-> "entering", t |-> 0, r |-> m.r, before |-> {}]],
+                            active[l], asked[l], Zero, reply("ENTERED", high[l]))
+                [] m.m = "ADDTICKET" ->
+                     Settle(l, [tab EXCEPT ![h] = [is |-> "ticket", t |-> m.t, r |-> m.r, before |-> others]],
+                            active[l], asked[l], Zero, toHome)
+                [] m.m = "DROPTICKET" ->
+                     LET mine == active[l] = h
+                     IN Settle(l, [tab EXCEPT ![h] = None], IF mine THEN 0 ELSE active[l],
+                               ~mine /\ asked[l], IF mine /\ m.t = 1 THEN <<e.t, h>> ELSE Zero, toHome)
+                [] m.m = "RELINQUISHED" ->
+                     IF active[l] = h /\ e.r = m.r
+                     THEN Settle(l, tab, 0, FALSE, Zero, toHome)
+                     ELSE Settle(l, tab, active[l], asked[l], Zero, toHome)
+    /\ UNCHANGED <<life, state, homeVars, last, wrong, budget>>
+
+\* It ends, and starts with an empty table; its disk says how far its tickets went.
+Restart(l) ==
+    /\ budget.restarts > 0 /\ state[l] = "serving"
+    /\ budget' = [budget EXCEPT !.restarts = @ - 1]
+    /\ life' = [life EXCEPT ![l] = @ + 1]
+    /\ state' = [state EXCEPT ![l] = IF B5 THEN "silent" ELSE "serving"]
+    /\ table' = [table EXCEPT ![l] = [h \in Homes |-> None]]
+    /\ active' = [active EXCEPT ![l] = 0]
+    /\ asked' = [asked EXCEPT ![l] = FALSE]
+    /\ floor' = [floor EXCEPT ![l] = IF Floor THEN <<high[l], Cardinality(Homes)>> ELSE Zero]
+    /\ high' = IF Floor THEN high ELSE [high EXCEPT ![l] = 0]
+    /\ toLeader' = [h \in Homes |-> [toLeader[h] EXCEPT ![l] = <<>>]]
+    /\ UNCHANGED <<toHome, homeVars, last, wrong>>
+
+\* The wait is longer than anything that its former lives said can be counted for; what still arrives is too old.
+Speak(l) ==
+    /\ state[l] = "silent"
+    /\ \A h \in Homes : acks[h][l] \in {0, life[l]}
+    /\ state' = [state EXCEPT ![l] = "serving"]
+    /\ toHome' = [h \in Homes |-> [toHome[h] EXCEPT ![l] = SelectSeq(@, LAMBDA m : m.life = life[l])]]
+    /\ UNCHANGED <<life, table, active, asked, floor, high, toLeader, homeVars, last, wrong, budget>>
+
+Stop(l) ==
+    /\ budget.crashes > 0 /\ state[l] = "serving"
+    /\ budget' = [budget EXCEPT !.crashes = @ - 1]
+    /\ state' = [state EXCEPT ![l] = "stopped"]
+    /\ UNCHANGED <<life, table, active, asked, floor, high, toLeader, toHome, homeVars, last, wrong>>
+
+\* So that the end of all requests is not taken for a deadlock.
+Done == (\A h \in Homes : phase[h] = "over") /\ UNCHANGED vars
+
+Next ==
+    \/ \E h \in Homes : Enter(h) \/ Unlock(h) \/ Withdraw(h) \/ Tell(h) \/ StartOver(h)
+    \/ \E h \in Homes, l \in Leaders : Hear(h, l) \/ Meet(h, l) \/ Serve(h, l) \/ Forget(h, l)
+    \/ \E l \in Leaders : Restart(l) \/ Speak(l) \/ Stop(l)
+    \/ Done
+
+Spec == Init /\ [][Next]_vars
+
+-----------------------------------------------------------------------------
+(* What must be true *)
+
+Exclusion == \A g, h \in Homes : Believes(g) /\ Believes(h) => g = h
+OrderAndTokens == wrong = ""
+
+\* Nothing of a request that is over stays at a leader that has processed all that was said to it.
+NoGhost ==
+    \A h \in Homes, l \in Leaders :
+        (state[l] = "serving" /\ known[h][l] = life[l] /\ toLeader[h][l] = <<>> /\ table[l][h].is # "none")
+            => (Live(h) /\ table[l][h].r = round[h])
+
+Symmetry == Permutations(Leaders)
+=============================================================================
