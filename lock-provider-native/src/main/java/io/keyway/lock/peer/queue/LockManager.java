@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue} with
  * the {@link TurnOrder} in it and the requests that {@link NoWaits do not wait}, {@link Recalls}, {@link Reassertions}
- * after a start, and the {@link Breaks} and {@link StatusQueries} of administrators. The manager grants, ends grants and
- * answers requests.
+ * after a start, and the {@link Breaks} and {@link StatusQueries} of administrators. The manager grants, ends grants
+ * and answers requests.
  *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
  * floor of tokens. <i>Granted</i>: one grant, or as many as {@link Admission} lets stand together. <i>Waited for</i>:
