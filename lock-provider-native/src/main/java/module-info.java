@@ -37,6 +37,8 @@ module io.keyway.lock.peer {
             io.keyway.lock.simulator;
     exports io.keyway.lock.peer.session to
             io.keyway.lock.simulator;
+    exports io.keyway.lock.peer.trace to
+            io.keyway.lock.cli;
     exports io.keyway.lock.peer.wire to
             io.keyway.lock.simulator;
 

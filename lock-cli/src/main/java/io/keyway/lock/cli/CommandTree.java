@@ -39,6 +39,7 @@ final class CommandTree {
         tree.addSubcommand(
                 "tck", arguments.begin("tck") ? new TckCommand(console.out(), console.environment()) : new Tck());
         tree.addSubcommand(new SimulateCommand(console));
+        tree.addSubcommand(new TraceCommand(console));
         tree.addSubcommand(new VersionCommand(console));
         tree.addSubcommand(new CommandLine.HelpCommand());
         tree.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));

@@ -158,6 +158,11 @@ final class MemberCommand implements Callable<Integer> {
                             + "certificates of clients.")
     private boolean insecure;
 
+    @Option(
+            names = "--trace",
+            description = "Record what happens from the start on, for keyway trace; keyway trace --off ends it.")
+    private boolean trace;
+
     MemberCommand(Console console) {
         this.console = console;
     }
@@ -167,6 +172,9 @@ final class MemberCommand implements Callable<Integer> {
         Signals signals = Signals.interrupting(Thread.currentThread());
         CountDownLatch failed = new CountDownLatch(1);
         try (ClusterMember member = start(failed::countDown)) {
+            if (trace) {
+                member.startTrace();
+            }
             failed.await();
             throw new CommandException(
                     ExitCode.UNAVAILABLE, "the member has ended, since it cannot keep its promises; its log says why.");

@@ -45,7 +45,7 @@ class CommandLineTest {
             quoteCharacter = '"',
             value = {
                 "64 |                              | say what to do: run, show, break, providers, member, load, "
-                        + "tck, simulate, version or help.",
+                        + "tck, simulate, trace, version or help.",
                 "64 | fly                          | there is no command fly.",
                 "64 | lock                         | there is no command lock; did you mean run?",
                 "64 | status                       | there is no command status; did you mean show?",

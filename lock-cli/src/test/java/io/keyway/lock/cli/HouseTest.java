@@ -153,6 +153,7 @@ class HouseTest {
                                 "io.keyway.lock.peer.cluster",
                                 "io.keyway.lock.peer.local",
                                 "io.keyway.lock.peer.security",
+                                "io.keyway.lock.peer.trace",
                                 "io.keyway.lock.simulator",
                                 "io.keyway.lock.simulator.picture",
                                 "io.keyway.lock.tck.command",

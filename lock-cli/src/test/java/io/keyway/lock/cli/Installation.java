@@ -77,7 +77,8 @@ final class Installation {
         Files.writeString(script, """
                 #!/bin/sh
                 terminal=
-                [ -t 2 ] && terminal=err
+                [ -t 1 ] && terminal=out
+                [ -t 2 ] && terminal=$terminal,err
                 exec '%s' %s -Xshare:auto -XX:SharedArchiveFile='%s' -Dkeyway.archive='%s' -Xlog:disable \\
                     -Dkeyway.terminal="$terminal" -cp '%s' io.keyway.lock.cli.Main "$@"
                 """.formatted(java, fast, archive, archive, classPath));

@@ -21,12 +21,20 @@ import io.keyway.lock.peer.memory.MemoryWorlds;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.trace.TraceFile;
+import io.keyway.lock.peer.trace.TraceLog;
+import io.keyway.lock.peer.trace.TracedEngine;
 import io.keyway.lock.spi.Library;
+import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
+import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -86,22 +94,54 @@ public final class NativeLockProvider implements LockProvider {
         }
         Duration maxTtl = request.get(NativeOptions.MAX_TTL);
         Algorithm algorithm = algorithm(url).openedWith(request);
+        Optional<TraceFile> trace = trace(request);
         NativeEngine engine = new NativeEngine(
                 request.clientName(),
                 algorithm.id(),
                 request.get(CommonOptions.REQUEST_TIMEOUT),
                 algorithm.features(url),
                 algorithm.guarantees(scope(url), maxTtl),
-                listener -> runtime(request, algorithm, listener, maxTtl));
+                listener -> {
+                    ClientRuntime runtime = runtime(request, algorithm, listener, maxTtl);
+                    trace.ifPresent(file -> runtime.trace(file.log()));
+                    return runtime;
+                });
         if (request.get(CommonOptions.CONNECT) == CommonOptions.Connect.EAGER) {
             try {
                 engine.connect(request.get(CommonOptions.CONNECT_TIMEOUT));
             } catch (LockUnavailableException e) {
                 engine.close();
+                trace.ifPresent(TraceFile::close);
                 throw e;
             }
         }
-        return request.over(engine);
+        return request.over(trace.<LockEngine>map(file -> new TracedEngine(engine, file.log(), file::close))
+                .orElse(engine));
+    }
+
+    /** The file in which this client writes down its events, if its URL asks for one. */
+    private static Optional<TraceFile> trace(OpenRequest request) {
+        Optional<String> directory = request.find(NativeOptions.TRACE);
+        if (directory.isEmpty()) {
+            return Optional.empty();
+        }
+        if (request.url().protocol().equals(Optional.of("mem"))) {
+            throw new InvalidLockUrlException(
+                    request.url() + ": trace is for locks that processes share, and a mem world"
+                            + " is of one JVM. Leave it out, or use lock:native:local:///a/directory.");
+        }
+        String client = request.clientName();
+        try {
+            return Optional.of(
+                    new TraceFile(new TraceLog(TraceLog.Role.CLIENT, client), Path.of(directory.get()), client));
+        } catch (IOException | InvalidPathException e) {
+            throw new LockUnavailableException(
+                    "The directory of the option trace cannot be used: " + e + ". Name one that this user may write to,"
+                            + " or leave trace out.",
+                    null,
+                    null,
+                    e);
+        }
     }
 
     private static ClientRuntime runtime(

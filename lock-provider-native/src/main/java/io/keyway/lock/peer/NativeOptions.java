@@ -121,6 +121,10 @@ public final class NativeOptions {
     public static final Option<SSLContext> SSL_CONTEXT = Option.object("sslContext", SSLContext.class)
             .withDescription("certificates and trust, in place of tlsCert, tlsKey and tlsCa");
 
+    public static final Option<String> TRACE = Option.text("trace")
+            .withDescription("the directory in which this client, and the member hosted here, write down their events"
+                    + " for keyway trace");
+
     public static final Option<AddressMap> ADDRESS_MAP = AddressMap.OPTION;
 
     /** All of them. */
@@ -144,6 +148,7 @@ public final class NativeOptions {
             TLS_CLIENT_AUTH,
             INSECURE,
             SSL_CONTEXT,
+            TRACE,
             ADDRESS_MAP,
             CommonOptions.TOKEN_FLOOR);
 

@@ -31,6 +31,7 @@ class RoomsTest {
             List.of("lease", "lamport"),
             List.of("client", "queue"), // the two sides of a lock, for algorithms to use
             List.of("service", "net"), // the words that all algorithms share, and what an algorithm is; sockets
+            List.of("trace"), // what is written down of frames
             List.of("wire", "security"),
             List.of("session"),
             List.of("kernel", "os"));

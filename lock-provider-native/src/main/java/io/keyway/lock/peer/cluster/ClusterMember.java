@@ -173,6 +173,11 @@ public final class ClusterMember extends Member {
         disk().runAfter(REPORT_MILLIS, this::report);
     }
 
+    @Override
+    protected String id() {
+        return node();
+    }
+
     private String node() {
         return config.node().toString();
     }

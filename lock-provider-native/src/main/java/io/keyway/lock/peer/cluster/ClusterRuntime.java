@@ -11,9 +11,13 @@ import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.ClientDialer;
 import io.keyway.lock.peer.net.ClientLoop;
 import io.keyway.lock.peer.net.HostNames;
+import io.keyway.lock.peer.net.MemberQuestions;
 import io.keyway.lock.peer.net.SuspendAwareClock;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.peer.trace.CellTrace;
+import io.keyway.lock.peer.trace.TraceLog;
+import io.keyway.lock.peer.trace.Tracing;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
@@ -36,6 +40,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,8 +74,10 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     private final Router<MemberConnection> router;
     private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Void> greeted = new CompletableFuture<>();
+    private final CompletableFuture<List<String>> members = new CompletableFuture<>();
     private final ClientCell cluster = new WholeCluster();
     private final ReentrantLock lock = new ReentrantLock();
+    private volatile @Nullable TraceLog log;
     private volatile boolean started;
     private volatile boolean closed;
 
@@ -165,7 +172,25 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         Opening.Watch watch = name -> router.opening(config.cells().lock(name.toString()));
-        return type.isInstance(watch) ? Optional.of(type.cast(watch)) : Optional.empty();
+        Tracing tracing = new MemberQuestions(io, this::connected, this::members);
+        return Stream.of(watch, tracing)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .findFirst();
+    }
+
+    @Override
+    public void trace(TraceLog into) {
+        log = into;
+    }
+
+    private CompletionStage<List<String>> members() {
+        return start() ? members : CompletableFuture.failedFuture(new IllegalStateException("this client is closed"));
+    }
+
+    /** The loops of the connections that are in use. In a task. */
+    private List<CellLoop> connected() {
+        return router.connections().stream().map(MemberConnection::loop).toList();
     }
 
     @Override
@@ -226,6 +251,8 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     @Override
     public void learned(Routes routes) {
         LOG.debug("{}: the members of cluster {} are {}", client, config.cluster(), routes.members());
+        members.complete(
+                routes.members().members().stream().map(NodeId::toString).toList());
         greeted.complete(null);
     }
 
@@ -262,7 +289,12 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     }
 
     CellLoop loop(Cell cell, MemberConnection connection) {
-        return new CellLoop(io, cell, connection, clock::nanoTime);
+        CellLoop loop = new CellLoop(io, cell, connection, clock::nanoTime);
+        TraceLog into = log;
+        if (into != null) {
+            loop.trace(CellTrace.ofClient(into));
+        }
+        return loop;
     }
 
     void dial(MemberConnection connection, long link, NodeId to) {

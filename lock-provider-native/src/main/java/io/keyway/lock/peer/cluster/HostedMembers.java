@@ -100,10 +100,23 @@ public final class HostedMembers {
                     "Cannot host member " + member.get() + ": " + e.getMessage(), null, null, e);
         }
         try {
+            trace(request, entry.member);
             return client.apply(Optional.ofNullable(entry.member), () -> OF_THIS_JVM.leave(entry));
         } catch (RuntimeException e) {
             OF_THIS_JVM.leave(entry);
             throw e;
+        }
+    }
+
+    private static void trace(OpenRequest request, @Nullable ClusterMember member) {
+        Optional<String> directory = request.find(NativeOptions.TRACE);
+        if (member != null && directory.isPresent()) {
+            try {
+                member.startTrace(Path.of(directory.get()));
+            } catch (IOException e) {
+                throw new LockUnavailableException(
+                        "The directory of the option trace cannot be used: " + e, null, null, e);
+            }
         }
     }
 

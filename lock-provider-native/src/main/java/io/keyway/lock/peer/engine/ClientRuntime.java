@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.trace.TraceLog;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.util.Optional;
@@ -33,6 +34,9 @@ public interface ClientRuntime extends ClientCell {
     default Optional<CompletionStage<Void>> greeted() {
         return Optional.empty();
     }
+
+    /** Writes down what its cells are given and give. Before anything is asked of it. */
+    default void trace(TraceLog log) {}
 
     /** The provider's own objects, such as a {@code MemoryWorld}. */
     default <T> Optional<T> unwrap(Class<T> type) {

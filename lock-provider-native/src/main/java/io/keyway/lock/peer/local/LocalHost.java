@@ -206,6 +206,11 @@ final class LocalHost extends Member {
     // What a member of this machine stands on
 
     @Override
+    protected String id() {
+        return LocalConfig.NODE;
+    }
+
+    @Override
     protected void check() throws IOException {
         OsLockStatus status = hostLock.status();
         if (status != OsLockStatus.HELD) {

@@ -18,13 +18,18 @@ import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.ClientDialer;
 import io.keyway.lock.peer.net.ClientLoop;
+import io.keyway.lock.peer.net.MemberQuestions;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.peer.trace.CellTrace;
+import io.keyway.lock.peer.trace.TraceLog;
+import io.keyway.lock.peer.trace.Tracing;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -38,6 +43,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,6 +86,7 @@ public final class LocalRuntime implements ClientRuntime {
     private volatile @Nullable Running running;
     private volatile boolean closed;
     private volatile String server;
+    private volatile @Nullable TraceLog log;
     private final OpeningWatch opening = new OpeningWatch();
 
     LocalRuntime(
@@ -159,7 +166,24 @@ public final class LocalRuntime implements ClientRuntime {
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
         Opening.Watch watch = name -> opening.opening(server, System.nanoTime());
-        return type.isInstance(watch) ? Optional.of(type.cast(watch)) : Optional.empty();
+        Tracing tracing = new MemberQuestions(io, this::connected, () -> {
+            start();
+            return CompletableFuture.completedFuture(List.of(LocalConfig.NODE));
+        });
+        return Stream.of(watch, tracing)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .findFirst();
+    }
+
+    @Override
+    public void trace(TraceLog into) {
+        log = into;
+    }
+
+    private List<CellLoop> connected() {
+        Running now = running;
+        return now == null ? List.of() : List.of(now.loop);
     }
 
     @Override
@@ -211,6 +235,10 @@ public final class LocalRuntime implements ClientRuntime {
             Cells cells = config().cells().proving(secret).giving(tokenFloor);
             Cell cell = cells.client(SessionTarget.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io, cell, this, System::nanoTime);
+            TraceLog into = log;
+            if (into != null) {
+                loop.trace(CellTrace.ofClient(into));
+            }
             this.dialer = new ClientDialer(
                     io,
                     loop,

@@ -16,6 +16,7 @@ import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,6 +74,7 @@ public abstract class Member implements AutoCloseable {
     private final HorizonWriter horizons;
     private final List<LoopThread> threads = new ArrayList<>();
     private final List<MemberCell> cells = new CopyOnWriteArrayList<>();
+    private final MemberTrace trace = new MemberTrace(this::id, this::cells);
     private final Set<MemberCell> quarantined = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean saidOpen = new AtomicBoolean();
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -141,6 +143,9 @@ public abstract class Member implements AutoCloseable {
     }
 
     // What differs from one kind of member to another
+
+    /** What clients and other members call it. */
+    protected abstract String id();
 
     /**
      * Returns if this process may still serve. On the disk's thread, before each record.
@@ -319,6 +324,27 @@ public abstract class Member implements AutoCloseable {
         return closing.get() || over.get();
     }
 
+    /**
+     * Writes down its events from now on, the last of them, for {@code keyway trace}: frames, grants, and what else its
+     * cells are given. No secrets, and nothing of a lock but its name, its tokens and who asks for it.
+     */
+    public void startTrace() {
+        trace.start();
+    }
+
+    /**
+     * As {@link #startTrace}, and also into a file of its own in that directory.
+     *
+     * @throws IOException if there can be none
+     */
+    public void startTrace(Path directory) throws IOException {
+        trace.startTo(directory);
+    }
+
+    MemberTrace trace() {
+        return trace;
+    }
+
     /** A cell promises. On its thread. */
     void promise(MemberCell from, DurableRecord record, long ticket) {
         horizons.promise(from.loop(), record, ticket);
@@ -420,6 +446,7 @@ public abstract class Member implements AutoCloseable {
                 LOG.warn("the grants that live could not be written; {}", consequence());
             }
         }
+        trace.close();
         closeFile();
         release();
         threads.forEach(LoopThread::close);

@@ -12,6 +12,10 @@ import io.keyway.lock.peer.net.Shard;
 import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionFrame.AskTrace;
+import io.keyway.lock.peer.session.SessionFrame.TracePage;
+import io.keyway.lock.peer.trace.CellTrace;
+import io.keyway.lock.peer.trace.TraceLog;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One of the cells of a member, on its event loop. */
-public final class MemberCell implements CellLoop.Surroundings {
+public final class MemberCell implements CellLoop.Surroundings, MemberTrace.Traced {
     private static final Logger LOG = LoggerFactory.getLogger(MemberCell.class);
     private static final long STALL_TOLERANCE = Duration.ofMillis(100).toNanos();
 
@@ -58,6 +62,16 @@ public final class MemberCell implements CellLoop.Surroundings {
     /** Of the cell's thread alone. */
     public FrameCodec codec() {
         return codec;
+    }
+
+    @Override
+    public void trace(TraceLog log, String node, int shard) {
+        thread.loop().execute(() -> loop.trace(CellTrace.ofMember(log, sessions(), node, shard)));
+    }
+
+    @Override
+    public void traceNoMore() {
+        thread.loop().execute(() -> loop.trace(null));
     }
 
     /** Shows the cell's sessions to the task, on the cell's thread. */
@@ -118,6 +132,11 @@ public final class MemberCell implements CellLoop.Surroundings {
     @Override
     public void persist(DurableRecord record, long ticket) {
         member.promise(this, record, ticket);
+    }
+
+    @Override
+    public Optional<TracePage> asked(AskTrace ask) {
+        return member.trace().asked(ask);
     }
 
     @Override

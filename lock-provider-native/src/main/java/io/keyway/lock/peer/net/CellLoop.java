@@ -8,6 +8,9 @@ import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.SessionFrame.AskTrace;
+import io.keyway.lock.peer.session.SessionFrame.TracePage;
+import io.keyway.lock.peer.trace.CellTrace;
 import io.keyway.lock.spi.TimeSource;
 import io.netty.channel.EventLoop;
 import java.security.SecureRandom;
@@ -20,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +53,9 @@ public final class CellLoop implements Driver, CellHost {
     interface Link {
         void send(Frame frame);
 
+        /** Whether the welcome was said on it. */
+        boolean isOpen();
+
         void flush();
 
         void hangUp();
@@ -71,6 +78,11 @@ public final class CellLoop implements Driver, CellHost {
 
         /** Clients: as {@link Driver#heardClock}. */
         default void heardClock(long logicalClock) {}
+
+        /** Members: what an administrator asks of the log of events. */
+        default Optional<TracePage> asked(AskTrace ask) {
+            return Optional.empty();
+        }
 
         /** Members: the link of a session has gone, for whatever reason. Not a reason to end anything. */
         default void linkGone(long link) {}
@@ -113,6 +125,11 @@ public final class CellLoop implements Driver, CellHost {
 
     private boolean forgiven;
     private boolean closed;
+
+    /** Null while nothing is written down. */
+    private @Nullable CellTrace trace;
+    /** Who gets the answer to what was asked last of the member's log. */
+    private @Nullable Consumer<TracePage> asker;
 
     /** A cell on the machine's monotonic clock. */
     public CellLoop(EventLoop loop, Cell cell, Surroundings surroundings, long tolerance) {
@@ -177,8 +194,41 @@ public final class CellLoop implements Driver, CellHost {
         wake();
     }
 
+    /** Writes down what happens from now on, or no more. In a task of its executor, or before the first. */
+    public void trace(@Nullable CellTrace to) {
+        trace = to;
+    }
+
+    /**
+     * Clients: asks the member for its log of events. In a task of its executor.
+     *
+     * @return false if there is no session with a member now
+     */
+    public boolean ask(AskTrace question, Consumer<TracePage> answered) {
+        for (Link link : links.values()) {
+            if (link.isOpen()) {
+                asker = answered;
+                link.send(question);
+                link.flush();
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** In a task of its executor. The turn is another one, after all sockets were read. */
     void arrived(long number, Frame frame) {
+        if (frame instanceof AskTrace ask) {
+            answer(number, ask);
+            return;
+        }
+        if (frame instanceof TracePage page) {
+            Consumer<TracePage> to = asker;
+            if (to != null) {
+                to.accept(page);
+            }
+            return;
+        }
         arrived.add(new Input.Arrived(number, frame));
         wake();
     }
@@ -186,6 +236,14 @@ public final class CellLoop implements Driver, CellHost {
     /** A link that was asked for cannot be opened. From any thread. */
     public void refused(long number, String why) {
         post(new Input.Closed(number, why));
+    }
+
+    private void answer(long number, AskTrace ask) {
+        Link link = links.get(number);
+        if (link != null && link.isOpen()) {
+            surroundings.asked(ask).ifPresent(link::send);
+            link.flush();
+        }
     }
 
     /** In a task of its executor. */
@@ -284,13 +342,17 @@ public final class CellLoop implements Driver, CellHost {
         int budget = BATCH;
         Input input = next();
         if (input == null) {
-            cell.input(new Input.Tick(), this);
+            give(new Input.Tick());
         }
         while (input != null) {
-            cell.input(input, this);
+            give(input);
             input = --budget > 0 ? next() : null;
         }
         cell.flush(this);
+        CellTrace log = trace;
+        if (log != null) {
+            log.turned();
+        }
         surroundings.turned(cell.sessions());
         for (Link link = unflushed.poll(); link != null; link = unflushed.poll()) {
             link.flush();
@@ -299,6 +361,14 @@ public final class CellLoop implements Driver, CellHost {
         if (!arrived.isEmpty() || !posted.isEmpty()) {
             wake();
         }
+    }
+
+    private void give(Input input) {
+        CellTrace log = trace;
+        if (log != null) {
+            log.takes(input);
+        }
+        cell.input(input, this);
     }
 
     private @Nullable Input next() {
@@ -310,7 +380,7 @@ public final class CellLoop implements Driver, CellHost {
         long now = clock();
         boolean late = looking && now - lastLook - LOOK_EVERY > tolerance;
         if (late && !forgiven) {
-            cell.input(new Input.Stalled(now - lastLook + tolerance), this);
+            give(new Input.Stalled(now - lastLook + tolerance));
         }
         forgiven = late && !forgiven;
         lastLook = now;
@@ -373,6 +443,10 @@ public final class CellLoop implements Driver, CellHost {
     public void transmit(long number, Frame frame) {
         Link link = links.get(number);
         if (link != null) {
+            CellTrace log = trace;
+            if (log != null) {
+                log.sends(number, frame);
+            }
             link.send(frame);
             if (link != unflushed.peekLast()) {
                 unflushed.add(link);

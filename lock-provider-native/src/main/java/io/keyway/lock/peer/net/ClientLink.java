@@ -284,6 +284,11 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
     }
 
     @Override
+    public boolean isOpen() {
+        return !ended && input.isOpen();
+    }
+
+    @Override
     public void flush() {
         if (ended) {
             return;

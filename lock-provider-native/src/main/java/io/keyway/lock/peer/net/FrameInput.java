@@ -45,6 +45,11 @@ final class FrameInput {
         anyFrame = true;
     }
 
+    /** Whether the welcome was said. */
+    boolean isOpen() {
+        return reader.isOpen();
+    }
+
     /** What this end says decides how long the answer may be. */
     void sends(Frame frame) {
         if (frame instanceof Welcome) {

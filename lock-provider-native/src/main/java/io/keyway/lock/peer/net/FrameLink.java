@@ -257,6 +257,11 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     }
 
     @Override
+    public boolean isOpen() {
+        return input.isOpen();
+    }
+
+    @Override
     public void flush() {
         write();
         channel.flush();

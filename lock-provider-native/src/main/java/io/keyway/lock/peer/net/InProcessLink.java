@@ -3,6 +3,7 @@ package io.keyway.lock.peer.net;
 
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -30,6 +31,7 @@ final class InProcessLink implements CellLoop.Link {
 
     private List<Frame> said = new ArrayList<>(FEW);
     private boolean over;
+    private boolean welcomed;
 
     private InProcessLink(
             CellLoop cell, long number, @Nullable MemberAcceptor acceptor, @Nullable InProcessLink other) {
@@ -47,8 +49,14 @@ final class InProcessLink implements CellLoop.Link {
     @Override
     public void send(Frame frame) {
         if (!over) {
+            welcomed |= frame instanceof Welcome;
             said.add(frame);
         }
+    }
+
+    @Override
+    public boolean isOpen() {
+        return welcomed && !over;
     }
 
     @Override
@@ -80,6 +88,7 @@ final class InProcessLink implements CellLoop.Link {
     private void take(List<Frame> frames) {
         for (Frame frame : frames) {
             if (!over) {
+                welcomed |= frame instanceof Welcome;
                 cell.arrived(number, frame);
             }
         }

@@ -6,7 +6,10 @@ import io.keyway.lock.peer.kernel.Message;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The frames of a link: four that open it, one that refuses it, and one that carries everything else. */
+/**
+ * The frames of a link: four that open it, one that refuses it, and one that carries everything else; and two with
+ * which an administrator reads what a member wrote down of its events, which drivers answer and no cell sees.
+ */
 public sealed interface SessionFrame extends Frame {
     /** Messages in one frame, at most. */
     int MAX_MESSAGES = 1024;
@@ -145,4 +148,33 @@ public sealed interface SessionFrame extends Frame {
      */
     record Data(long session, long seq, long ack, boolean stamped, long stamp, long clock, List<Message> messages)
             implements SessionFrame {}
+
+    /**
+     * Client to member, after the welcome: a question about the member's log of events.
+     *
+     * @param request comes back with the answer
+     * @param what 0 to read it, 1 to begin to record, 2 to end that
+     * @param from the number of the first event that is wanted
+     */
+    record AskTrace(long request, int what, long from) implements SessionFrame {
+        /** Reads. */
+        public static final int READ = 0;
+        /** Begins to record. */
+        public static final int START = 1;
+        /** Records no more; what is there stays. */
+        public static final int STOP = 2;
+    }
+
+    /**
+     * Member to client: answers that.
+     *
+     * @param on whether the member records now
+     * @param next the number of the first event that is not in it
+     * @param more whether the log has more events
+     * @param text lines of the log
+     */
+    record TracePage(long request, boolean on, long next, boolean more, String text) implements SessionFrame {
+        /** The most bytes of the text. */
+        public static final int MAX_TEXT = 60 * 1024;
+    }
 }

@@ -9,6 +9,7 @@ import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.Nonce;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.session.SessionFrame.AskTrace;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
@@ -17,6 +18,7 @@ import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Role;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
+import io.keyway.lock.peer.session.SessionFrame.TracePage;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.nio.BufferOverflowException;
@@ -43,6 +45,8 @@ public final class FrameCodec {
     static final int REFUSE = 5;
     static final int DATA = 6;
     static final int PLAIN_DATA = 7;
+    static final int ASK_TRACE = 8;
+    static final int TRACE_PAGE = 9;
 
     private static final int LEAST_BODY = 3;
     /** The header of a data frame is never longer. */
@@ -80,7 +84,7 @@ public final class FrameCodec {
             return;
         }
         scratch.clear()
-                .limit(frame instanceof Welcome ? MAX_FRAME : MAX_HANDSHAKE)
+                .limit(frame instanceof Welcome || frame instanceof TracePage ? MAX_FRAME : MAX_HANDSHAKE)
                 .position(4);
         try {
             handshake(frame, bodies);
@@ -130,6 +134,15 @@ public final class FrameCodec {
         } else if (frame instanceof Refuse refuse) {
             out.u8(SessionSettings.WIRE).u8(REFUSE).u8(refuse.code().code());
             out.text(refuse.field()).text(refuse.here()).text(refuse.there());
+        } else if (frame instanceof AskTrace ask) {
+            out.u8(SessionSettings.WIRE)
+                    .u8(ASK_TRACE)
+                    .number(ask.request())
+                    .u8(ask.what())
+                    .number(ask.from());
+        } else if (frame instanceof TracePage page) {
+            out.u8(SessionSettings.WIRE).u8(TRACE_PAGE).number(page.request()).flag(page.on());
+            out.number(page.next()).flag(page.more()).text(page.text());
         }
     }
 
@@ -202,7 +215,7 @@ public final class FrameCodec {
         }
         int kind = in.u8();
         boolean data = kind == DATA || kind == PLAIN_DATA;
-        if (data && handshakeOnly) {
+        if ((data || kind == ASK_TRACE || kind == TRACE_PAGE) && handshakeOnly) {
             throw new WireException("data before the welcome");
         }
         try {
@@ -263,6 +276,9 @@ public final class FrameCodec {
                         in.text(SessionSettings.MAX_TOLD),
                         in.text(SessionSettings.MAX_TOLD),
                         in.text(SessionSettings.MAX_TOLD));
+            case ASK_TRACE -> new AskTrace(in.number(), in.u8(), in.number());
+            case TRACE_PAGE ->
+                new TracePage(in.number(), in.flag(), in.number(), in.flag(), in.text(TracePage.MAX_TEXT));
             default -> throw new WireException("frame kind " + kind + " is unknown");
         };
     }

@@ -21,6 +21,11 @@ public final class FrameReader {
         open = true;
     }
 
+    /** Whether the session is open, so that more than the handshake may go over this link. */
+    public boolean isOpen() {
+        return open;
+    }
+
     /** The other side has proved itself: its welcome may be long. */
     public void trust() {
         proved = true;

@@ -9,6 +9,7 @@ import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.Nonce;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.session.SessionFrame.AskTrace;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
@@ -17,6 +18,7 @@ import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Role;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
+import io.keyway.lock.peer.session.SessionFrame.TracePage;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -35,7 +37,7 @@ final class RandomFrames {
     }
 
     SessionFrame next() {
-        return switch (random.nextInt(7)) {
+        return switch (random.nextInt(9)) {
             case 0 -> hello();
             case 1 -> new Challenge(random.nextInt(256), incarnation(), nonce(), mac());
             case 2 -> new Proof(mac());
@@ -52,6 +54,8 @@ final class RandomFrames {
                         number() & 0xFFFF_FFFFL);
             case 4 -> new Refuse(REFUSALS.get(random.nextInt(REFUSALS.size())), text(20), text(20), text(20));
             case 5 -> data(true);
+            case 6 -> new AskTrace(number(), random.nextInt(256), number());
+            case 7 -> new TracePage(number(), random.nextBoolean(), number(), random.nextBoolean(), text(200));
             default -> data(false);
         };
     }

@@ -11,16 +11,22 @@ import java.util.Locale;
  * and what was in it. A star marks the process at which something happened.
  */
 public final class SequenceChart {
-    private static final int COLUMN = 9;
+    private static final int NARROWEST = 9;
     private static final int TIME = 17;
 
     private final Run run;
     private final int width;
+    /** How wide a process's column is. */
+    private final int column;
+
     private final StringBuilder text = new StringBuilder();
 
     private SequenceChart(Run run, int width) {
         this.run = run;
         this.width = width;
+        this.column = run.processes().stream()
+                .mapToInt(each -> each.name().length() + 2)
+                .reduce(NARROWEST, Math::max);
     }
 
     /**
@@ -38,7 +44,7 @@ public final class SequenceChart {
     private String draw(int lines) {
         StringBuilder heads = new StringBuilder(" ".repeat(TIME));
         for (Run.Lifeline process : run.processes()) {
-            heads.append(String.format(Locale.ROOT, "%-" + COLUMN + "s", "  " + process.name()));
+            heads.append(String.format(Locale.ROOT, "%-" + column + "s", "  " + process.name()));
         }
         add(heads);
         List<Event> events = run.events();
@@ -78,13 +84,13 @@ public final class SequenceChart {
         return row;
     }
 
-    private static int middle(int process) {
-        return process * COLUMN + COLUMN / 2;
+    private int middle(int process) {
+        return process * column + column / 2;
     }
 
     private StringBuilder columns() {
         int processes = run.processes().size();
-        StringBuilder row = new StringBuilder(" ".repeat(processes * COLUMN));
+        StringBuilder row = new StringBuilder(" ".repeat(processes * column));
         for (int i = 0; i < processes; i++) {
             row.setCharAt(middle(i), '|');
         }
