@@ -4,6 +4,7 @@ package io.keyway.lock.cli;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.LockUrl;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,10 @@ final class ShowCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print an array of {kind, name, holders, waiters}.")
     private boolean json;
 
-    @Option(names = "--watch", description = "Look again each second, until Ctrl-C.")
+    @Option(
+            names = "--watch",
+            description =
+                    "Look again each second: a live page on a terminal, which q ends, elsewhere what has changed.")
     private boolean watch;
 
     /** What was said last of servers that do not answer. */
@@ -52,13 +56,14 @@ final class ShowCommand implements Callable<Integer> {
             return ExitCode.OK;
         }
         try (LockClient client = target.openToLook(console)) {
+            if (watch && !json && console.outIsTerminal() && page(client, one)) {
+                return ExitCode.OK;
+            }
             String shown = "";
             while (true) {
                 Statuses statuses = look(client, one);
                 String text = render(statuses);
-                if (watch && console.outIsTerminal()) {
-                    console.out().print("\033[H\033[J" + text);
-                } else if (!watch || !text.equals(shown)) {
+                if (!watch || !text.equals(shown)) {
                     console.out().print(text);
                 }
                 console.out().flush();
@@ -74,6 +79,14 @@ final class ShowCommand implements Callable<Integer> {
                 console.clock().pause(WATCH_NANOS);
             }
         }
+    }
+
+    /** True if there is a page, and its user has had enough of it. */
+    private boolean page(LockClient client, @Nullable LockName one) throws InterruptedException {
+        LockUrl url = target.url(console);
+        String where = Failures.shortened(url.toString());
+        String title = one == null ? where : one + "  " + where;
+        return new LiveWatch(console, client, title, !url.hosts().isEmpty(), each -> look(each, one)).run();
     }
 
     /** Whoever watches goes on watching when nobody answers for a while. */

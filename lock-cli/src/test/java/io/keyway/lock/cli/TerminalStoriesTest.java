@@ -98,6 +98,36 @@ class TerminalStoriesTest extends Stories {
     }
 
     @Test
+    void thePageOfLocks() throws Exception {
+        play(LONG);
+        ChildProcess first = stage.run("n", stage.untilGo("A"));
+        stage.awaitBeat("A");
+        ChildProcess terminal = terminal();
+        terminal.type("stty rows 20 cols 70; before=$(stty -g); export TERM=xterm; keyway show --watch; echo code=$?;"
+                + " [ \"$before\" = \"$(stty -g)\" ] && echo restored=yes\n");
+        terminal.line(line -> line.contains("holds") && line.contains("command=sh"));
+        assertThat(terminal.out()).contains("\033[?1049h", "\033[?25l", "1 held, 0 waiting");
+
+        terminal.type("q");
+
+        terminal.line(line -> line.contains("code=0"));
+        terminal.line(line -> line.contains("restored=yes"));
+        assertThat(terminal.out()).contains("\033[?25h\033[?1049l");
+
+        terminal.type("keyway show --watch n; echo then=$?; [ \"$before\" = \"$(stty -g)\" ] && echo again=yes\n");
+        terminal.line(line -> line.contains("n  lock:native"));
+        terminal.type("\003");
+        terminal.line(line -> line.contains("then=130"));
+        terminal.line(line -> line.contains("again=yes"));
+
+        ChildProcess pipe = stage.start(directory, "sh", "-c", "keyway show --watch | head -n 2");
+        assertThat(pipe.exitCode()).isZero();
+        assertThat(pipe.out()).startsWith("n\n  held by ").doesNotContain("\033");
+        stage.go();
+        assertThat(first.exitCode()).isZero();
+    }
+
+    @Test
     void aPipeThatCloses() throws Exception {
         play(LONG);
         Path script = script("while :; do echo line; " + stage.beat("A") + "; done");
