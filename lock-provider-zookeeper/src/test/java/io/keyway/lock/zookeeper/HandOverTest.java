@@ -138,7 +138,8 @@ class HandOverTest {
 
     @Test
     void aHandOverInALongLineCostsFourRequests() throws Exception {
-        assertThat(requestsOfHandOvers(60)).isBetween(240L, 280L);
+        // Those of the last two hand-overs may come after the count.
+        assertThat(requestsOfHandOvers(60)).isBetween(232L, 280L);
     }
 
     /** In a line of six, of the clients in turn. */
