@@ -28,8 +28,12 @@ public enum Feature {
     UPGRADE,
     /** {@link LockOptions#withHoldAtLeast}. */
     HOLD_AT_LEAST,
-    /** Several locks at once, with detection of deadlocks. */
-    TRANSACTIONS;
+    /** Writers that keep no reader waiting: {@link LockClient#readWriteLock(LockName, WriterPolicy)}. */
+    DRAIN,
+    /** {@link LockClient#transaction}: several locks, with detection of deadlocks. */
+    TRANSACTIONS,
+    /** {@link LockClient#tree}: a lock of a name and of all names below it. */
+    TREE;
 
     /** {@return the spelling in URLs and messages: lower case with hyphens, as {@code read-write}} */
     public String label() {

@@ -1,8 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import io.keyway.lock.spi.ClientServices;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * A connection to a coordination store or to peers; opened by {@link Locks}, thread-safe, made to be kept: one for a
@@ -65,6 +70,63 @@ public interface LockClient extends AutoCloseable {
     DistributedReadWriteLock readWriteLock(LockName name);
 
     /**
+     * {@return the read-write lock of that name, whose writer does to readers what that policy says}
+     *
+     * @param name the name of the lock
+     * @param policy of {@link DistributedReadWriteLock#write}; readers and upgrades do not know it
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     * @throws UnsupportedFeatureException without READ_WRITE, or with a soft policy and without DRAIN
+     */
+    default DistributedReadWriteLock readWriteLock(String name, WriterPolicy policy) {
+        return readWriteLock(LockName.of(name), policy);
+    }
+
+    /**
+     * {@return the read-write lock of that name, whose writer does to readers what that policy says} A soft writer is
+     * asked for with a time limit: {@link DistributedLock#acquire} and {@link DistributedLock#acquireAsync} of it throw
+     * {@link UnsupportedOperationException} and send nothing.
+     *
+     * @param name the name of the lock
+     * @param policy of {@link DistributedReadWriteLock#write}; readers and upgrades do not know it
+     * @throws UnsupportedFeatureException without READ_WRITE, or with a soft policy and without DRAIN
+     */
+    DistributedReadWriteLock readWriteLock(LockName name, WriterPolicy policy);
+
+    /**
+     * {@return the lock of that name and of all names below it, see {@link #tree(LockName)}}
+     *
+     * @param name a path of 1 to 16 segments
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     * @throws UnsupportedFeatureException without TREE
+     */
+    default DistributedReadWriteLock tree(String name) {
+        return tree(LockName.of(name));
+    }
+
+    /**
+     * {@return the lock of that name and of all names below it: its writer excludes whoever has a lock of a tree at,
+     * below or above that name, and its readers exclude such writers} Whoever has one beside it, as {@code a/c} is
+     * beside {@code a/b}, is not excluded. Its lease ends if the grant of any of its levels does; its token is that of
+     * its name, and rises over the grants of that name.
+     *
+     * <p>A name is flat or of a tree: as long as a lock of one kind is held, waited for or kept in a client's cache,
+     * whoever asks for the other kind is refused with a {@link LockUnavailableException} that is not retryable, or
+     * waits; they never stand beside each other. A flat lock and a lock of a tree of different names do not know of
+     * each other.
+     *
+     * <p>Change its mode in a {@linkplain TransactionOptions#withTree transaction of trees}: {@code tryUpgrade} and
+     * {@code downgrade} throw {@link UnsupportedFeatureException}. Whoever holds one lock of a tree and waits for
+     * another should have both in one such transaction, too: a third who waits for a name above both would be waited
+     * for.
+     *
+     * @param name a path of 1 to 16 segments
+     * @throws UnsupportedFeatureException without TREE
+     */
+    default DistributedReadWriteLock tree(LockName name) {
+        throw new UnsupportedFeatureException(Feature.TREE, url().toString());
+    }
+
+    /**
      * {@return the semaphore of that name}
      *
      * @param name the name of the semaphore
@@ -85,8 +147,129 @@ public interface LockClient extends AutoCloseable {
      */
     DistributedSemaphore semaphore(LockName name, Capacity capacity);
 
+    /**
+     * {@return several locks that are held all together or not at all}
+     *
+     * @param names the names of the locks, in any order: 1 to {@value LockSet#MAX_NAMES}, each once
+     * @throws IllegalArgumentException if one is not a name, see {@link LockName#of(String)}, if there is none, one
+     *     twice, or too many
+     */
+    default LockSet locks(String... names) {
+        return locks(Stream.of(names).map(LockName::of).toList());
+    }
+
+    /**
+     * {@return several locks that are held all together or not at all}
+     *
+     * @param names the names of the locks, in any order: 1 to {@value LockSet#MAX_NAMES}, each once
+     * @throws IllegalArgumentException if there is none, one twice, or too many
+     */
+    default LockSet locks(Collection<LockName> names) {
+        return SortedLocks.of(this::lock, unwrap(ClientServices.class), names);
+    }
+
+    /**
+     * {@return the election of that name, over the lock of that name}
+     *
+     * @param name the name of the election
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}, or too long
+     */
+    default Election election(String name) {
+        return election(LockName.of(name));
+    }
+
+    /**
+     * {@return the election of that name, over the lock of that name}
+     *
+     * @param name the name of the election; at most 500 bytes of UTF-8
+     * @throws IllegalArgumentException if it is too long
+     */
+    default Election election(LockName name) {
+        return FencedElection.of(this, name);
+    }
+
+    /**
+     * {@return a transaction with the usual options, which holds nothing yet}
+     *
+     * @throws UnsupportedFeatureException without TRANSACTIONS
+     */
+    default LockTransaction transaction() {
+        return transaction(TransactionOptions.defaults());
+    }
+
+    /**
+     * {@return a transaction, which holds nothing yet}
+     *
+     * @param options how it is to behave
+     * @throws UnsupportedFeatureException without TRANSACTIONS
+     * @throws IllegalArgumentException if the options of its locks are outside the provider's bounds
+     */
+    default LockTransaction transaction(TransactionOptions options) {
+        throw new UnsupportedFeatureException(Feature.TRANSACTIONS, url().toString());
+    }
+
     /** {@return the view of all clients' locks} */
     LockAdmin admin();
+
+    /**
+     * Watches the lock of that name, as {@link #watch(LockKey, Consumer)}.
+     *
+     * @param name the name of the lock
+     * @param listener who is told
+     * @return how to end it
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     * @throws UnsupportedFeatureException without LIST
+     */
+    default Subscription watch(String name, Consumer<LockSnapshot> listener) {
+        return watch(LockKey.lock(name), listener);
+    }
+
+    /**
+     * Tells who holds a lock or semaphore and who waits for it: at once, and again when that has changed, until the
+     * subscription or the client is closed. What the authority does not tell by itself is asked for each second.
+     *
+     * @param key which one
+     * @param listener is told each snapshot on the event executor, one at a time; see
+     *     {@link #watch(LockKey, Duration, Consumer)}
+     * @return how to end it
+     * @throws UnsupportedFeatureException without LIST
+     */
+    default Subscription watch(LockKey key, Consumer<LockSnapshot> listener) {
+        return watch(key, QueueWatch.EVERY, listener);
+    }
+
+    /**
+     * Tells who holds a lock or semaphore and who waits for it: at once, and again when that has changed, until the
+     * subscription or the client is closed. Snapshots never go back, also after a restart of the authority, and may be
+     * merged: whoever listens slowly is told the newest. Nothing is told before the first answer. When the authority
+     * does not answer any more, that is told once, see {@link LockSnapshot#certain}, and so is the first answer after
+     * that. Rules LK-1107 to LK-1109.
+     *
+     * <p>A lock that changes all the time is asked for each 20 ms at the most. Which servers come and go is told by
+     * {@link #addListener}: {@link LockEvent.Type#CONNECTED} and {@link LockEvent.Type#DISCONNECTED}.
+     *
+     * @param key which one
+     * @param every how long a change may stay unseen if the authority does not tell it: within a quarter more, and the
+     *     time of an answer. The native lease service tells what its member knows: all but what happens within one
+     *     client, as when a lock goes from one thread to another or into that client's cache. Other providers tell
+     *     nothing by themselves, so that they are asked that often
+     * @param listener is told on the event executor, one snapshot at a time; what it throws is logged
+     * @return how to end it
+     * @throws UnsupportedFeatureException without LIST
+     * @throws IllegalArgumentException if {@code every} is not positive
+     */
+    default Subscription watch(LockKey key, Duration every, Consumer<LockSnapshot> listener) {
+        Objects.requireNonNull(key, "key");
+        Objects.requireNonNull(listener, "listener");
+        if (every.isNegative() || every.isZero()) {
+            throw new IllegalArgumentException(
+                    "A watcher of " + key.name() + " asks after more than no time, not " + every);
+        }
+        if (!features().contains(Feature.LIST)) {
+            throw new UnsupportedFeatureException(Feature.LIST, url().toString());
+        }
+        return QueueWatch.begin(unwrap(ClientServices.class), key, every, listener);
+    }
 
     /**
      * Asks the store something that takes no lock and waits for its answer, at most {@code requestTimeout}: whether

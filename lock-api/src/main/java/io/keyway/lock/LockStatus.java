@@ -17,8 +17,11 @@ import java.util.OptionalLong;
  * @param buckets of a semaphore how many permits of each resource are out, the first resource first: all but the last
  *     are at the limit of {@link Capacity#perResource} that the latest grant was asked with; empty for a lock, while no
  *     permit is out, and where the provider does not tell: the native one tells up to 10,000 resources
+ * @param softWriters who waits without a place in the queue ({@link WriterPolicy#soft}), in no order; of one that waits
+ *     for a time without readers {@link Waiter#since} is how long there was none, since it asked
  */
-public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters, List<Integer> buckets) {
+public record LockStatus(
+        LockKey key, List<Holder> holders, List<Waiter> waiters, List<Integer> buckets, List<Waiter> softWriters) {
 
     /**
      * Copies the lists.
@@ -27,12 +30,14 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
      * @param holders see the record
      * @param waiters see the record
      * @param buckets see the record
+     * @param softWriters see the record
      */
     public LockStatus {
         Objects.requireNonNull(key, "key");
         holders = List.copyOf(holders);
         waiters = List.copyOf(waiters);
         buckets = List.copyOf(buckets);
+        softWriters = List.copyOf(softWriters);
     }
 
     /**
@@ -43,7 +48,19 @@ public record LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters
      * @param waiters in the order of the queue, where the provider has one
      */
     public LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters) {
-        this(key, holders, waiters, List.of());
+        this(key, holders, waiters, List.of(), List.of());
+    }
+
+    /**
+     * Of a lock without soft writers, or of a semaphore.
+     *
+     * @param key which one
+     * @param holders in the order of their grants
+     * @param waiters in the order of the queue, where the provider has one
+     * @param buckets see the record
+     */
+    public LockStatus(LockKey key, List<Holder> holders, List<Waiter> waiters, List<Integer> buckets) {
+        this(key, holders, waiters, buckets, List.of());
     }
 
     /**

@@ -8,23 +8,47 @@ import org.jspecify.annotations.Nullable;
 final class LockedWork {
     private LockedWork() {}
 
+    /** What the work runs under. */
+    private interface Held extends AutoCloseable {
+        Lease.State state();
+
+        void ensureHeld();
+
+        ReleaseOutcome release();
+
+        @Override
+        void close();
+    }
+
+    private interface Body<T, X extends Exception> {
+        T run() throws X;
+    }
+
     static <T, X extends Exception> T call(Lease lease, LockedFunction<T, X> work) throws X {
-        try (lease) {
+        return call(held(lease), () -> work.apply(lease));
+    }
+
+    static <T, X extends Exception> T call(LeaseSet leases, LockSet.Work<T, X> work) throws X {
+        return call(held(leases), () -> work.apply(leases));
+    }
+
+    private static <T, X extends Exception> T call(Held held, Body<T, X> work) throws X {
+        try (held) {
             // It may have ended before this thread came to run.
-            lease.ensureHeld();
+            held.ensureHeld();
             T result;
             try {
-                result = work.apply(lease);
+                result = work.run();
             } catch (Throwable failure) {
-                LeaseLostException loss = loss(lease);
+                LeaseLostException loss = loss(held);
                 if (loss != null) {
                     failure.addSuppressed(loss);
                 }
                 throw failure;
             }
-            LeaseLostException loss = loss(lease);
-            if (loss == null && lease.release() == ReleaseOutcome.ALREADY_LOST) {
-                loss = loss(lease);
+            LeaseLostException loss = loss(held);
+            if (loss == null && held.release() == ReleaseOutcome.ALREADY_LOST) {
+                loss = loss(held);
             }
             if (loss != null) {
                 throw loss;
@@ -43,16 +67,63 @@ final class LockedWork {
         });
     }
 
-    /** A lease that the work itself released is no loss. */
-    private static @Nullable LeaseLostException loss(Lease lease) {
-        if (lease.state() != Lease.State.LOST) {
+    private static @Nullable LeaseLostException loss(Held held) {
+        if (held.state() != Lease.State.LOST) {
             return null;
         }
         try {
-            lease.ensureHeld();
+            held.ensureHeld();
             return null;
         } catch (LeaseLostException e) {
             return e;
         }
+    }
+
+    private static Held held(Lease lease) {
+        return new Held() {
+            @Override
+            public Lease.State state() {
+                return lease.state();
+            }
+
+            @Override
+            public void ensureHeld() {
+                lease.ensureHeld();
+            }
+
+            @Override
+            public ReleaseOutcome release() {
+                return lease.release();
+            }
+
+            @Override
+            public void close() {
+                lease.close();
+            }
+        };
+    }
+
+    private static Held held(LeaseSet leases) {
+        return new Held() {
+            @Override
+            public Lease.State state() {
+                return leases.state();
+            }
+
+            @Override
+            public void ensureHeld() {
+                leases.ensureHeld();
+            }
+
+            @Override
+            public ReleaseOutcome release() {
+                return leases.release();
+            }
+
+            @Override
+            public void close() {
+                leases.close();
+            }
+        };
     }
 }

@@ -41,6 +41,7 @@ final class ClientContext {
     private final ClientLog log;
     private final Registry pending = new Registry();
     private final Registry leases = new Registry();
+    private final Transactions transactions = new Transactions();
     private final Map<Long, CompletableFuture<?>> questions = new ConcurrentHashMap<>();
     private final AtomicLong requestIds = new AtomicLong();
 
@@ -107,6 +108,11 @@ final class ClientContext {
     /** The leases that have not ended, and those that have to be given back still. */
     Registry leases() {
         return leases;
+    }
+
+    /** The transactions that wait for something or hold it. */
+    Transactions transactions() {
+        return transactions;
     }
 
     /** The URL, masked: what messages call the other side. */

@@ -2,14 +2,16 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.Probe;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Turns what an engine says of its connections into events. */
+/** Turns what an engine says of its connections into events, and leads what it is told of waiters to their agents. */
 final class ConnectionEvents implements LockEngine.Observer {
 
     private final ClientContext client;
@@ -32,6 +34,11 @@ final class ConnectionEvents implements LockEngine.Observer {
                 LockEvent.Type.DISCONNECTED,
                 server,
                 since == null ? 0 : client.time().nanoTime() - since);
+    }
+
+    @Override
+    public void probed(LockKey key, long token, long ahead, Probe probe) {
+        client.transactions().probed(key, token, ahead, probe);
     }
 
     @Override

@@ -14,9 +14,15 @@ import io.keyway.lock.LockListener;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockSet;
+import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Subscription;
+import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.WriterPolicy;
+import io.keyway.lock.spi.ClientServices;
 import io.keyway.lock.spi.LockEngine;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -72,15 +78,43 @@ final class EngineClient implements LockClient {
     @Override
     public DistributedLock lock(LockName name) {
         context.ensureOpen(name);
-        return new LockView(context, LockKey.lock(name), LockMode.EXCLUSIVE, lockDefaults);
+        return engine.locksTrees()
+                ? TreeView.both(context, name, lockDefaults).write()
+                : new LockView(context, LockKey.lock(name), LockMode.EXCLUSIVE, lockDefaults);
     }
 
     @Override
     public DistributedReadWriteLock readWriteLock(LockName name) {
+        return readWriteLock(name, WriterPolicy.hard());
+    }
+
+    @Override
+    public DistributedReadWriteLock readWriteLock(LockName name, WriterPolicy policy) {
         context.ensureOpen(name);
         context.require(Feature.READ_WRITE);
-        DistributedLock read = new LockView(context, LockKey.lock(name), LockMode.SHARED, lockDefaults);
-        return new ReadWriteView(read, lock(name), new ModeChange(context, LockKey.lock(name)));
+        if (policy.isSoft()) {
+            context.require(Feature.DRAIN);
+        }
+        if (engine.locksTrees()) {
+            return TreeView.both(context, name, lockDefaults);
+        }
+        LockKey key = LockKey.lock(name);
+        DistributedLock read = new LockView(context, key, LockMode.SHARED, lockDefaults);
+        DistributedLock write = new LockView(context, key, policy, lockDefaults);
+        return new ReadWriteView(read, write, new ModeChange(context, key));
+    }
+
+    @Override
+    public DistributedReadWriteLock tree(LockName name) {
+        context.ensureOpen(name);
+        context.require(Feature.TREE);
+        return TreeView.both(context, name, lockDefaults);
+    }
+
+    @Override
+    public LockSet locks(Collection<LockName> names) {
+        LockSet flat = LockClient.super.locks(names);
+        return engine.locksTrees() ? new TreeSetView(context, flat.names(), lockDefaults) : flat;
     }
 
     @Override
@@ -89,6 +123,17 @@ final class EngineClient implements LockClient {
         context.ensureOpen(name);
         context.require(Feature.SEMAPHORE);
         return new SemaphoreView(context, LockKey.semaphore(name), capacity, lockDefaults);
+    }
+
+    @Override
+    public LockTransaction transaction(TransactionOptions options) {
+        Objects.requireNonNull(options, "options");
+        context.ensureOpen(null);
+        context.require(Feature.TRANSACTIONS);
+        if (options.tree()) {
+            context.require(Feature.TREE);
+        }
+        return new TransactionView(context, options, lockDefaults);
     }
 
     @Override
@@ -107,6 +152,9 @@ final class EngineClient implements LockClient {
     @Override
     public <T> T unwrap(Class<T> type) {
         context.ensureOpen(null);
+        if (type == ClientServices.class) {
+            return type.cast(new ContextServices(context));
+        }
         if (type.isInstance(this)) {
             return type.cast(this);
         }

@@ -144,6 +144,24 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         this.since = client.listened() ? client.time().nanoTime() : 0;
     }
 
+    /**
+     * Takes a grant that is at hand without a message; false if there is none. What is
+     * to be held at least for some time is held by the store alone.
+     */
+    boolean reacquire(int capacity) {
+        return client.mayReacquire()
+                && options.holdAtLeast().isZero()
+                && client.engine()
+                        .reacquire(
+                                key,
+                                mode,
+                                permits,
+                                capacity,
+                                options.ttl(),
+                                options.owner().metadata(),
+                                this);
+    }
+
     /** The request is about to be sent. */
     void asks(PendingAcquire request) {
         pending = request;
@@ -622,7 +640,10 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
     }
 
     private void tell(LockEvent.Type type, long afterNanos) {
-        if (client.listened()) {
+        // Of a level above a lock of a tree its wait and its trouble are all that concerns anybody.
+        boolean trouble =
+                type == LockEvent.Type.LOST || type == LockEvent.Type.DOUBTFUL || type == LockEvent.Type.RECOVERED;
+        if (client.listened() && (trouble || !mode.isIntention())) {
             client.tell(type, key, OptionalLong.of(token), hold().server(), afterNanos);
         }
     }

@@ -8,6 +8,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.Optional;
@@ -30,19 +31,31 @@ final class LockView implements DistributedLock {
     private final LockKey key;
     private final LockMode mode;
     private final int perResource;
+    private final WriterPolicy policy;
     private final LockOptions given;
     private final ResolvedOptions options;
 
     LockView(ClientContext client, LockKey key, LockMode mode, LockOptions given) {
-        this(client, key, mode, ONE, given);
+        this(client, key, mode, ONE, WriterPolicy.hard(), given);
     }
 
-    /** @param perResource how many permits one resource has; 1 for a lock */
-    LockView(ClientContext client, LockKey key, LockMode mode, int perResource, LockOptions given) {
+    /** A lock in mode EXCLUSIVE, asked for by a writer with that policy. */
+    LockView(ClientContext client, LockKey key, WriterPolicy policy, LockOptions given) {
+        this(client, key, LockMode.EXCLUSIVE, ONE, policy, given);
+    }
+
+    /** Permits, so many for one resource. */
+    LockView(ClientContext client, LockKey key, int perResource, LockOptions given) {
+        this(client, key, LockMode.PERMITS, perResource, WriterPolicy.hard(), given);
+    }
+
+    private LockView(
+            ClientContext client, LockKey key, LockMode mode, int perResource, WriterPolicy policy, LockOptions given) {
         this.client = client;
         this.key = key;
         this.mode = mode;
         this.perResource = perResource;
+        this.policy = policy;
         this.given = given;
         this.options = client.resolve(given);
     }
@@ -55,7 +68,7 @@ final class LockView implements DistributedLock {
     @Override
     public DistributedLock with(LockOptions upper) {
         client.ensureOpen(key.name());
-        return new LockView(client, key, mode, given.overlaidBy(upper));
+        return new LockView(client, key, mode, perResource, policy, given.overlaidBy(upper));
     }
 
     @Override
@@ -84,6 +97,7 @@ final class LockView implements DistributedLock {
     }
 
     Lease acquire(int permits, int capacity) throws InterruptedException {
+        limited();
         begin();
         HeldLease lease = lease(permits);
         if (reacquire(lease, capacity)) {
@@ -99,17 +113,18 @@ final class LockView implements DistributedLock {
         if (reacquire(lease, capacity)) {
             return Optional.of(lease);
         }
-        boolean queue = queues(wait);
+        boolean queue = Waits.isWait(wait);
         return delivered(pend(lease, permits, capacity, queue, queue ? wait : client.requestTimeout())
                 .await());
     }
 
     CompletableFuture<Lease> acquireAsync(int permits, int capacity) {
+        limited();
         return async(permits, capacity, true, null, Optional::orElseThrow);
     }
 
     CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, int capacity, Duration wait) {
-        boolean queue = queues(wait);
+        boolean queue = Waits.isWait(wait);
         return async(permits, capacity, queue, queue ? wait : client.requestTimeout(), Function.identity());
     }
 
@@ -156,6 +171,14 @@ final class LockView implements DistributedLock {
         }
     }
 
+    /** A soft writer may never be granted; who has not said until when it waits has not thought of that. */
+    private void limited() {
+        if (policy.isSoft()) {
+            throw new UnsupportedOperationException("the writer of " + key + " is " + policy
+                    + ", and so may wait for ever: say how long it may wait, by tryAcquire(wait)");
+        }
+    }
+
     private void begin() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for " + key);
@@ -168,18 +191,8 @@ final class LockView implements DistributedLock {
     }
 
     private boolean reacquire(HeldLease lease, int capacity) {
-        // What is to be held at least for some time is held by the store alone.
-        if (!client.mayReacquire()
-                || !options.holdAtLeast().isZero()
-                || !client.engine()
-                        .reacquire(
-                                key,
-                                mode,
-                                lease.permits(),
-                                capacity,
-                                options.ttl(),
-                                options.owner().metadata(),
-                                lease)) {
+        // Who yields asks the store who reads.
+        if (policy.isSoft() || !lease.reacquire(capacity)) {
             return false;
         }
         if (lease.endedByClose()) {
@@ -205,7 +218,8 @@ final class LockView implements DistributedLock {
                 queue,
                 options.owner(),
                 options.holdAtLeast(),
-                perResource);
+                perResource,
+                policy);
     }
 
     private Optional<Lease> delivered(Optional<Lease> outcome) {
@@ -217,10 +231,6 @@ final class LockView implements DistributedLock {
 
     private ClientClosedException closed() {
         return new ClientClosedException(client.name(), key.name());
-    }
-
-    private static boolean queues(Duration wait) {
-        return !wait.isNegative() && !wait.isZero();
     }
 
     @Override

@@ -32,7 +32,7 @@ final class ModeChange {
             throw new InterruptedException("interrupted before asking for the upgrade of " + key);
         }
         read.ensureHeld();
-        boolean queue = !wait.isNegative() && !wait.isZero();
+        boolean queue = Waits.isWait(wait);
         PendingAcquire pending = pending(read, LockMode.EXCLUSIVE, queue, queue ? wait : client.requestTimeout());
         Optional<Lease> outcome;
         try {

@@ -72,6 +72,9 @@ final class PendingAcquire extends Registry.Node {
     /** Ends the wait at its limit, unless a thread waits that sees for itself that its time is up. */
     private volatile TimeSource.@Nullable Scheduled timer;
 
+    /** Run each time when it is told that it waits for others; null if nobody wants to know. */
+    private volatile @Nullable Runnable whenWaiting;
+
     /** When it was asked, or told last that it waits for others. */
     private volatile long heardAt;
 
@@ -99,6 +102,11 @@ final class PendingAcquire extends Registry.Node {
 
     long askedAt() {
         return askedAt;
+    }
+
+    /** Has that run each time when it is told that it waits for others. Before it is sent. */
+    void onWaiting(Runnable task) {
+        whenWaiting = task;
     }
 
     /** Whether all that the engine tells is the lease's by now. */
@@ -129,6 +137,11 @@ final class PendingAcquire extends Registry.Node {
             }
             return outcome;
         }
+        if (state != PENDING) {
+            // Given up before it was sent: who did that found nothing in the registry.
+            client.pending().remove(this);
+            return outcome;
+        }
         lease.asks(this);
         try {
             submit(callerWaits);
@@ -148,7 +161,7 @@ final class PendingAcquire extends Registry.Node {
             }
         }
         if (state == GONE) {
-            // Somebody gave up while it was being sent, perhaps before the engine knew of it.
+            // Given up while it was being sent, perhaps before the engine knew of it.
             withdrawFromEngine();
         }
         return outcome;
@@ -279,6 +292,10 @@ final class PendingAcquire extends Registry.Node {
             answered = true;
             tell(LockEvent.Type.WAITING);
         }
+        Runnable task = whenWaiting;
+        if (task != null) {
+            task.run();
+        }
     }
 
     void refused() {
@@ -358,16 +375,26 @@ final class PendingAcquire extends Registry.Node {
             outcome.complete(Optional.empty());
             return;
         }
+        outcome.completeExceptionally(silence(wait == null ? Duration.ZERO : wait));
+    }
+
+    /** Whether the authority has said anything about it. */
+    boolean isAnswered() {
+        return answered;
+    }
+
+    /** The exception of a wait that ended without an answer. */
+    LockUnavailableException silence(Duration limit) {
         String why = trouble;
-        outcome.completeExceptionally(new LockUnavailableException(
+        return new LockUnavailableException(
                 "No answer about " + request.key() + " within "
-                        + ResolvedOptions.text(wait == null ? Duration.ZERO : wait)
+                        + ResolvedOptions.text(limit)
                         + " from " + client.server()
                         + (why == null ? client.unconnected() : ": " + why.replaceFirst("\\.$", ""))
                         + ". The request was withdrawn; try again, or wait longer.",
                 request.key().name(),
                 client.server(),
-                null));
+                null);
     }
 
     /** Leaves with a withdrawal: the engine has not decided. */
@@ -410,7 +437,8 @@ final class PendingAcquire extends Registry.Node {
     }
 
     private void tell(LockEvent.Type type) {
-        if (client.listened()) {
+        boolean shown = type == LockEvent.Type.WAITING || !request.mode().isIntention();
+        if (client.listened() && shown) {
             long after = client.time().nanoTime() - askedAt;
             client.tell(type, request.key(), OptionalLong.empty(), Optional.empty(), after);
         }
@@ -421,10 +449,7 @@ final class PendingAcquire extends Registry.Node {
         return "request for " + request.key();
     }
 
-    /** A wait of ages is a wait without end in practice, and must not overflow the clock. */
     private long timeLimit(Duration limit) {
-        return askedAt + (limit.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : limit).toNanos();
+        return askedAt + Waits.nanos(limit);
     }
-
-    private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 }

@@ -5,7 +5,6 @@ import io.keyway.lock.Capacity;
 import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockKey;
-import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import java.time.Duration;
@@ -29,7 +28,7 @@ final class SemaphoreView implements DistributedSemaphore {
         this.key = key;
         this.capacity = capacity;
         this.options = options;
-        this.requests = new LockView(client, key, LockMode.PERMITS, capacity.limit(), options);
+        this.requests = new LockView(client, key, capacity.limit(), options);
     }
 
     @Override

@@ -110,6 +110,26 @@ public interface LockEngine extends AutoCloseable {
     }
 
     /**
+     * {@return whether every lock of its clients is one of a tree, see {@link io.keyway.lock.LockClient#tree}} Needs
+     * TREE.
+     */
+    default boolean locksTrees() {
+        return false;
+    }
+
+    /**
+     * Passes a probe on to whoever is in the way of that request, as the authority of the lock knows it when it passes:
+     * to the users of all grants that keep it from being granted, or, if there is none, of the requests before it that
+     * do. To {@link Observer#probed} of their clients; this one may be among them. Nobody if the request does not wait
+     * any more. Needed with TRANSACTIONS. May be lost, and must not be made up.
+     *
+     * @param key the lock
+     * @param request a request of this engine that was submitted, by its id
+     * @param probe what to pass on
+     */
+    default void probe(LockKey key, long request, Probe probe) {}
+
+    /**
      * Ends the queue place of the request, and its grant if one comes; idempotent. May come before {@link #submit} has
      * returned, again, and when the request is over. The sink is told nothing of it. A grant that is being told already
      * need not be ended: the façade releases it.
@@ -159,6 +179,22 @@ public interface LockEngine extends AutoCloseable {
      * @return the holders and waiters; empty if there are none
      */
     CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit);
+
+    /**
+     * Waits until who holds a lock or semaphore, or waits for it, is not as it was at that version, as its authority
+     * sees it. A hint, and nothing more: whoever is told asks {@link #show}, and asks that from time to time in any
+     * case.
+     *
+     * @param key which one
+     * @param known the version of before, as this method told it; 0 if none is known
+     * @param limit how long to wait; the stage fails some time after that if nothing was answered
+     * @return the version of now: a positive number that is never the same for two different states, told as soon as it
+     *     is not {@code known}, and within {@code limit} in any case; a negative one if this authority does not tell.
+     *     Empty if the engine never tells
+     */
+    default Optional<CompletionStage<Long>> change(LockKey key, long known, Duration limit) {
+        return Optional.empty();
+    }
 
     /**
      * As {@link io.keyway.lock.LockAdmin#breakLease}.
@@ -332,6 +368,16 @@ public interface LockEngine extends AutoCloseable {
          * @param why the reason, for people
          */
         void disconnected(String server, String why);
+
+        /**
+         * A probe came, from somebody in whose way a user of this client is.
+         *
+         * @param key the lock
+         * @param token of the grant in the way, as its sink was told it; 0 if it is a request
+         * @param ahead the id of the request in the way; 0 if it is a grant
+         * @param probe what came
+         */
+        default void probed(LockKey key, long token, long ahead, Probe probe) {}
 
         /**
          * Waits until what the engine has told its sinks so far has reached the application's listeners and futures;

@@ -33,19 +33,6 @@ class LeaseStateTest {
 
     private static final Duration TTL = Duration.ofSeconds(10);
 
-    /** A clock that stands still. */
-    private static final class Still implements TimeSource {
-        @Override
-        public long nanoTime() {
-            return 0;
-        }
-
-        @Override
-        public Scheduled at(long atNanos, Runnable task) {
-            return () -> {};
-        }
-    }
-
     private static final class Granted implements LockEngine.Hold {
         private final List<Long> released = new CopyOnWriteArrayList<>();
 
@@ -77,7 +64,10 @@ class LeaseStateTest {
     private final ClientContext client = new ClientContext(
             engine(),
             Settings.of(
-                    LockUrl.parse("lock:test://x"), ClientOptions.defaults(), new Still(), LeaseStateTest::byDefault),
+                    LockUrl.parse("lock:test://x"),
+                    ClientOptions.defaults(),
+                    new StillTime(),
+                    LeaseStateTest::byDefault),
             new EventDispatcher(Runnable::run));
 
     private static <T> T byDefault(Option<T> option) {
@@ -85,7 +75,7 @@ class LeaseStateTest {
     }
 
     private static LockEngine engine() {
-        TimeSource time = new Still();
+        TimeSource time = new StillTime();
         return (LockEngine) Proxy.newProxyInstance(
                 LockEngine.class.getClassLoader(), new Class<?>[] {LockEngine.class}, (proxy, method, arguments) -> {
                     assertThat(method.getName())

@@ -287,6 +287,7 @@ final class StoreWorld {
                         case EXCLUSIVE -> exclusive++;
                         case SHARED -> shared++;
                         case PERMITS -> permits += held.request.permits();
+                        default -> throw story.failure("a mode of trees: " + held.request);
                     }
                 }
             }

@@ -35,7 +35,7 @@ public class ReferenceBackend implements LockBackend {
 
     /** What it offers unless the URL says otherwise. */
     public static final Set<Feature> FEATURES =
-            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)));
+            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE)));
 
     static final String SERVER = "reference";
 

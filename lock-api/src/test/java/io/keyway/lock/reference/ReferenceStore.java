@@ -4,6 +4,7 @@ package io.keyway.lock.reference;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.kit.table.Entry;
 import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowBackend;
 import io.keyway.lock.kit.table.RowRules;
@@ -19,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The store that clients of one name share: rows in memory ({@link RowTable}), changed by the kit's rules. Its verbs
@@ -105,10 +107,15 @@ public class ReferenceStore extends RowRules {
         return request.ttl().dividedBy(4);
     }
 
-    /** An alarm rings when somebody who stands before a waiter may be over: nobody has to ask for that. */
+    /**
+     * An alarm rings when somebody who stands before a waiter may be over: nobody has to ask for that, but for a soft
+     * writer whose time without readers ends.
+     */
     @Override
-    protected final Duration recheckWithin(Row row, Request request, int ahead, Look look) {
-        return recheckWithin(request);
+    protected final Duration recheckWithin(Row row, @Nullable Entry waiter, Request request, Look look) {
+        Duration longest = recheckWithin(request);
+        Duration needed = super.recheckWithin(row, waiter, request, look);
+        return request.policy().isSoft() && needed.compareTo(longest) < 0 ? needed : longest;
     }
 
     @Override

@@ -223,7 +223,8 @@ class ReferenceTest {
                         Feature.BREAK,
                         Feature.WAKE_UP,
                         Feature.UPGRADE,
-                        Feature.HOLD_AT_LEAST);
+                        Feature.HOLD_AT_LEAST,
+                        Feature.DRAIN);
         LockClient bare = Locks.open("lock:reference://bare?clock=manual&without=fifo,upgrade");
         opened.add(bare);
         assertThat(bare.features())

@@ -24,16 +24,21 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The program of a process whose users, three threads of one client, take locks at random; it writes their journal.
  * Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are
- * another class loader's. It says {@code ready CLOCK}, then obeys each line:
+ * another class loader's. With the system property {@value #CANDIDATE} it stands as a candidate for the election of the
+ * first name instead. It says {@code ready CLOCK}, then obeys each line:
  *
  * <ul>
- *   <li>{@code tour}: finishes what it does, takes each name once, says {@code toured CLOCK}, and stands still;
+ *   <li>{@code tour}: finishes what it does, takes each name once, says {@code toured CLOCK}, and stands still; a
+ *       candidate goes on, and says it as soon as somebody leads;
  *   <li>{@code go}: takes locks at random again;
  *   <li>{@code open FILE}: opens and closes that file, as other code of the process might, and says {@code closed};
  *   <li>{@code end}, or the end of its input: closes its clients and ends.
  * </ul>
  */
 public final class HistoryWorker implements AutoCloseable {
+    /** Set for a process that is to stand for election. */
+    static final String CANDIDATE = "keyway.candidate";
+
     private static final int USERS = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -43,6 +48,8 @@ public final class HistoryWorker implements AutoCloseable {
     private final long seed;
     private final Pause pause = new Pause();
     private final List<Thread> threads = new ArrayList<>();
+    private final boolean candidate = Boolean.getBoolean(CANDIDATE);
+    private final Path beacon;
 
     /** Opens a client and lets its users take locks. Public for the class loader of the second client. */
     public HistoryWorker(String url, String seed, String names, String file) throws IOException {
@@ -50,8 +57,11 @@ public final class HistoryWorker implements AutoCloseable {
         this.names = List.of(names.split(",", -1));
         this.journal = new Journal(Path.of(file));
         this.client = Locks.open(url, ClientOptions.defaults().withName("worker-" + seed));
-        for (int i = 0; i < USERS; i++) {
-            RandomUser user = new RandomUser(client, journal, this.names, pause, this.seed * USERS + i);
+        this.beacon = Path.of(file).resolveSibling("leader");
+        for (int i = 0; i < (candidate ? 1 : USERS); i++) {
+            Runnable user = candidate
+                    ? new CandidateUser(client, journal, this.names.get(0), beacon, this.seed)
+                    : new RandomUser(client, journal, this.names, pause, this.seed * USERS + i);
             Thread thread = new Thread(user, "user-" + seed + "-" + i);
             thread.setDaemon(true);
             thread.start();
@@ -72,7 +82,7 @@ public final class HistoryWorker implements AutoCloseable {
                     worker.tour();
                     System.out.println("toured " + MachineClock.now());
                 } else if (line.equals("go")) {
-                    worker.pause.end();
+                    worker.go();
                 } else if (line.startsWith("open ")) {
                     new FileInputStream(line.substring("open ".length())).close();
                     System.out.println("closed");
@@ -103,7 +113,17 @@ public final class HistoryWorker implements AutoCloseable {
         }
     }
 
-    private void tour() throws InterruptedException {
+    private void go() {
+        if (!candidate) {
+            pause.end();
+        }
+    }
+
+    private void tour() throws InterruptedException, IOException {
+        if (candidate) {
+            CandidateUser.awaitLeader(beacon, MachineClock.now());
+            return;
+        }
         RandomUser visitor = new RandomUser(client, journal, names, pause, seed);
         pause.begin();
         for (int i = 0; i < names.size(); i++) {

@@ -46,6 +46,11 @@ public record Entry(
         UPGRADING,
         /** In the queue. */
         WAITING,
+        /**
+         * A soft writer, which waits beside the queue and keeps nobody out. If it waits for a time without readers,
+         * {@code since} is when one was granted last, or when it asked if that was later.
+         */
+        YIELDING,
         /** Nothing but the memory of a request that no attempt may bring back. */
         WITHDRAWN
     }
@@ -115,8 +120,13 @@ public record Entry(
         return state == State.HOLDING || state == State.BROKEN || state == State.KEPT;
     }
 
-    /** {@return whether it waits for its turn} */
+    /** {@return whether it waits for its turn, in the queue or beside it} */
     public boolean waits() {
+        return queues() || state == State.YIELDING;
+    }
+
+    /** {@return whether it has a place in the queue, so that others wait for it} */
+    public boolean queues() {
         return state == State.WAITING || state == State.UPGRADING;
     }
 
@@ -137,6 +147,13 @@ public record Entry(
 
     Entry heardAt(long now) {
         return new Entry(client, request, state, token, since, now, lasts, reason, before);
+    }
+
+    /** A reader was granted with this write. */
+    Entry besideReader() {
+        return state == State.YIELDING && !request.policy().quiet().isZero()
+                ? new Entry(client, request, state, token, STAMP, heard, lasts, reason, before)
+                : this;
     }
 
     /** The same waiter, by what its latest attempt says. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All that a store keeps of one lock or semaphore: who holds it, in the order of the grants; then the upgrade that
- * waits; then who waits, in the order in which they asked; and what was withdrawn. Immutable.
+ * waits; then who queues, in the order in which they asked; then soft writers; and what was withdrawn. Immutable.
  *
  * <p>A write is made without knowing the time at which the store will make it, nor the token: what begins or goes on
  * with it says {@link Entry#STAMP}, and the store puts its clock and the token there, by {@link #stamped}.
@@ -47,18 +47,37 @@ public record Row(List<Entry> entries) {
         return entries.subList(0, end);
     }
 
-    /** {@return who waits, the first first} */
+    /** {@return who queues, the first first} */
     public List<Entry> waiters() {
-        return entries.stream().filter(Entry::waits).toList();
+        return entries.stream().filter(Entry::queues).toList();
     }
 
-    /** {@return who stands before all that wait; null if nobody waits} */
+    /** {@return whether a soft writer waits} */
+    public boolean hasSoftWriters() {
+        for (int at = entries.size() - 1;
+                at >= 0 && !entries.get(at).queues() && !entries.get(at).holds();
+                at--) {
+            if (entries.get(at).state() == Entry.State.YIELDING) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** {@return the soft writers, in no order that counts} */
+    public List<Entry> softWriters() {
+        return entries.stream()
+                .filter(entry -> entry.state() == Entry.State.YIELDING)
+                .toList();
+    }
+
+    /** {@return who stands before all that queue; null if nobody does} */
     public @Nullable Entry first() {
         int at = holders().size();
-        return at < entries.size() && entries.get(at).waits() ? entries.get(at) : null;
+        return at < entries.size() && entries.get(at).queues() ? entries.get(at) : null;
     }
 
-    /** {@return whether anybody waits} */
+    /** {@return whether anybody queues} */
     public boolean isWaitedFor() {
         return first() != null;
     }
@@ -97,13 +116,13 @@ public record Row(List<Entry> entries) {
     }
 
     /**
-     * {@return the place of that request in the queue; null if it has none}
+     * {@return the place of that request in the queue or beside it; null if it has none}
      *
      * @param client whose, as the text of its incarnation
      * @param request what was asked
      */
     public @Nullable Entry waiter(String client, long request) {
-        return find(entry -> entry.isOf(client, request) && entry.state() == Entry.State.WAITING);
+        return find(entry -> entry.isOf(client, request) && entry.waits() && entry.state() != Entry.State.UPGRADING);
     }
 
     /**
@@ -153,17 +172,17 @@ public record Row(List<Entry> entries) {
     }
 
     /**
-     * {@return how many stand before that waiter, or before one who has just come if it is null: holders and waiters}
+     * {@return how many stand before that waiter, or before one who has just come if it is null: holders and waiters of
+     * the queue; before a soft writer all of them}
      *
      * @param waiter its place in the queue; null if it has just come
      */
     public int ahead(@Nullable Entry waiter) {
-        int all = entries.size() - memories().size();
-        if (waiter == null) {
-            return all;
-        }
         int ahead = 0;
-        while (ahead < all && !entries.get(ahead).isSame(waiter)) {
+        for (Entry entry : entries) {
+            if (!(entry.holds() || entry.queues()) || (waiter != null && entry.isSame(waiter))) {
+                break;
+            }
             ahead++;
         }
         return ahead;

@@ -58,7 +58,8 @@ public final class RowBackend implements LockBackend {
             Feature.FIFO,
             Feature.UPGRADE,
             Feature.BREAK,
-            Feature.HOLD_AT_LEAST));
+            Feature.HOLD_AT_LEAST,
+            Feature.DRAIN));
 
     /**
      * {@return what the rules offer over any store, and what a store adds}
@@ -356,7 +357,8 @@ public final class RowBackend implements LockBackend {
 
         @Override
         public void changed(LockKey key, Stored stored) {
-            verbs.noticesFor(client, rules.expired(stored.row(), stored.now())).forEach(this::told);
+            verbs.noticesFor(client, rules.expired(stored.row(), stored.now()), stored.now())
+                    .forEach(this::told);
         }
 
         @Override

@@ -20,13 +20,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is granted when it stands first in the queue of its key and fits those that hold; nobody passes anybody
  * (LK-310, LK-1203, LK-1307), but for those that state a larger capacity than all before them, which their own has
- * refused (LK-1308). An upgrade stands before the queue (LK-1204). A grant ends by its release, by its term counted
- * from the last attempt or renewal that arrived (LK-502), or by a break, after which its place stays until its holder
- * has answered (LK-1105); what was to be held at least for some time keeps its place for what is left of that (LK-520).
- * A waiter keeps its place by attempts, and loses it after its term (LK-410).
+ * refused (LK-1308). A soft writer stands beside the queue, in nobody's way, until nobody holds or queues and no reader
+ * was granted for its time (LK-1207 to LK-1209). An upgrade stands before the queue (LK-1204). A grant ends by its
+ * release, by its term counted from the last attempt or renewal that arrived (LK-502), or by a break, after which its
+ * place stays until its holder has answered (LK-1105); what was to be held at least for some time keeps its place for
+ * what is left of that (LK-520). A waiter keeps its place by attempts, and loses it after its term (LK-410).
  *
- * <p>No rule knows the time but {@link #expired}, {@link #status} and what those call: a write is made before the time
- * of the write is known, and says {@link Entry#STAMP} in its place.
+ * <p>No rule knows the time but {@link #expired}, {@link #status} and what those call, and that of a soft writer, which
+ * knows when the row was read: a write is made before the time of the write is known, and says {@link Entry#STAMP} in
+ * its place.
  *
  * <p>The single decisions can be overridden, by a store with another order for example. Thread-safe, and so must be
  * what overrides it.
@@ -99,7 +101,45 @@ public class RowRules {
             case SHARED ->
                 row.holders().stream().allMatch(holder -> holder.request().mode() == LockMode.SHARED);
             case PERMITS -> row.permitsOut() + request.permits() <= request.capacity();
+            default -> false; // of trees, which a store of rows does not offer
         };
+    }
+
+    /**
+     * {@return whether a soft writer may be granted: nobody holds, nobody queues, and no reader was granted for its
+     * time}
+     *
+     * @param row as it is, without what is over
+     * @param waiter its place beside the queue; null if it has just come
+     * @param request what was asked
+     * @param look when the row was read
+     */
+    protected boolean mayDrain(Row row, @Nullable Entry waiter, Request request, Look look) {
+        return row.holders().isEmpty() && !row.isWaitedFor() && quietIn(waiter, request, look) <= 0;
+    }
+
+    /** Returns how long after the look its time without readers is over, in nanoseconds. */
+    private long quietIn(@Nullable Entry waiter, Request request, Look look) {
+        long since = waiter == null || waiter.since() == Entry.STAMP ? look.now() : waiter.since();
+        return since + quietFor(request) - look.now();
+    }
+
+    /**
+     * {@return how long no reader may have been granted before that writer is, in nanoseconds}
+     *
+     * @param request what was asked
+     */
+    protected long quietFor(Request request) {
+        return request.policy().quiet().toNanos();
+    }
+
+    /**
+     * {@return the row that has just granted a reader, for those that wait for a time without readers}
+     *
+     * @param row after the grant
+     */
+    protected Row afterReader(Row row) {
+        return row.hasSoftWriters() ? row.each(Entry::besideReader) : row;
     }
 
     /**
@@ -163,24 +203,25 @@ public class RowRules {
      * when somebody in its way may be over, since a client that died tells nobody.
      *
      * @param row as it is, without what is over
+     * @param waiter its place; null if it has just come
      * @param request what was asked
-     * @param ahead how many stand before it
      * @param look when the row was read
      */
-    protected Duration recheckWithin(Row row, Request request, int ahead, Look look) {
+    protected Duration recheckWithin(Row row, @Nullable Entry waiter, Request request, Look look) {
         Duration longest = request.ttl().dividedBy(4);
-        if (!look.told()) {
-            return least(Duration.ofMillis(20L * ahead), longest);
+        long quiet = request.policy().isSoft() ? quietIn(waiter, request, look) : 0;
+        if (!look.told() && quiet <= 0) {
+            return least(Duration.ofMillis(20L * row.ahead(waiter)), longest);
         }
-        long next = longest.toNanos();
+        long next = quiet > 0 ? Math.min(quiet, longest.toNanos()) : longest.toNanos();
         for (Entry holder : row.holders()) {
             next = Math.min(next, leaves(holder) - look.now());
         }
-        for (Entry waiter : inTheWay(row)) {
-            if (request.id() == waiter.request().id()) {
+        for (Entry before : inTheWay(row)) {
+            if (request.id() == before.request().id()) {
                 break;
             }
-            next = Math.min(next, waiter.ends() - look.now());
+            next = Math.min(next, before.ends() - look.now());
         }
         return least(longest, Duration.ofNanos(Math.max(SHORTEST_RECHECK.toNanos(), next)));
     }
@@ -241,7 +282,7 @@ public class RowRules {
         for (Entry first = left.first(); first != null && now - first.ends() >= 0; first = left.first()) {
             left = left.without(first);
         }
-        if (inTheWay(left).size() > 1) {
+        if (inTheWay(left).size() > 1 || left.hasSoftWriters()) {
             left = left.keeping(entry -> !entry.waits() || now - entry.ends() < 0);
         }
         for (Entry memory : left.memories()) {
@@ -258,19 +299,26 @@ public class RowRules {
      * @param row as it is, without what is over
      */
     public final OptionalLong nextExpiry(Row row) {
-        Entry first = row.first();
-        if (first == null) {
+        List<Entry> soft = row.hasSoftWriters() ? row.softWriters() : List.of();
+        List<Entry> queue = inTheWay(row);
+        if (queue.isEmpty() && soft.isEmpty()) {
             return OptionalLong.empty();
         }
-        long next = first.ends();
-        for (Entry waiter : inTheWay(row)) {
-            next = waiter.ends() - next < 0 ? waiter.ends() : next;
+        long next = (queue.isEmpty() ? soft : queue).get(0).ends();
+        for (Entry waiter : queue) {
+            next = earlier(next, waiter.ends());
+        }
+        for (Entry writer : soft) {
+            next = earlier(next, writer.ends());
         }
         for (Entry holder : row.holders()) {
-            long leaves = leaves(holder);
-            next = leaves - next < 0 ? leaves : next;
+            next = earlier(next, leaves(holder));
         }
         return OptionalLong.of(next);
+    }
+
+    private static long earlier(long one, long other) {
+        return other - one < 0 ? other : one;
     }
 
     /** Returns who of those that wait may be in the way of one behind it. */
@@ -302,6 +350,7 @@ public class RowRules {
     public final Optional<LockStatus> status(LockKey key, Row row, long now) {
         List<LockStatus.Holder> holders = new ArrayList<>();
         List<LockStatus.Waiter> waiters = new ArrayList<>();
+        List<LockStatus.Waiter> softWriters = new ArrayList<>();
         for (Entry entry : row.entries()) {
             long leaves = leaves(entry);
             if (now - leaves >= 0) {
@@ -321,23 +370,29 @@ public class RowRules {
                         request.owner().metadata(),
                         kept ? Optional.of(Duration.ofNanos(leaves - now)) : Optional.empty()));
             } else if (entry.waits()) {
-                waiters.add(new LockStatus.Waiter(
-                        request.owner().client(),
-                        request.mode(),
-                        request.permits(),
-                        OptionalLong.empty(),
-                        since,
-                        request.owner().metadata()));
+                (entry.queues() ? waiters : softWriters)
+                        .add(new LockStatus.Waiter(
+                                request.owner().client(),
+                                request.mode(),
+                                request.permits(),
+                                OptionalLong.empty(),
+                                since,
+                                request.owner().metadata()));
             }
         }
-        return holders.isEmpty() && waiters.isEmpty()
+        return holders.isEmpty() && waiters.isEmpty() && softWriters.isEmpty()
                 ? Optional.empty()
-                : Optional.of(new LockStatus(key, holders, waiters));
+                : Optional.of(new LockStatus(key, holders, waiters, List.of(), softWriters));
     }
 
     /** Tells whose turn may have come, now that {@code left} has left, or whoever it was if that is null. */
     final List<Notice> wake(Row row, @Nullable Entry left) {
         Entry next = next(row, left);
-        return next == null ? List.of() : List.of(Notice.turn(next));
+        if (next != null) {
+            return List.of(Notice.turn(next));
+        }
+        return row.holders().isEmpty()
+                ? row.softWriters().stream().map(Notice::turn).toList()
+                : List.of();
     }
 }

@@ -3,6 +3,7 @@ package io.keyway.lock.kit.table;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.net.URLDecoder;
@@ -19,7 +20,7 @@ import java.util.List;
  */
 final class RowText {
 
-    private static final String FORMAT = "rows1";
+    private static final String FORMAT = "rows2";
     private static final String NOTHING = "-";
 
     private RowText() {}
@@ -52,6 +53,7 @@ final class RowText {
                 Long.toString(request.ttl().toNanos()),
                 Boolean.toString(request.queue()),
                 Long.toString(request.holdAtLeast().toNanos()),
+                policy(request.policy()),
                 number(entry.token()),
                 number(entry.since()),
                 number(entry.heard()),
@@ -104,13 +106,28 @@ final class RowText {
         Duration ttl = Duration.ofNanos(Long.parseLong(fields.next()));
         boolean queue = Boolean.parseBoolean(fields.next());
         Duration holdAtLeast = Duration.ofNanos(Long.parseLong(fields.next()));
+        WriterPolicy policy = policy(fields.next());
         long token = number(fields.next());
         long since = number(fields.next());
         long heard = number(fields.next());
         long lasts = Long.parseLong(fields.next());
         Owner owner = Owner.parse(unescape(fields.next()));
-        Request request = new Request(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource);
+        Request request =
+                new Request(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource, policy);
         return new Entry(client, request, state, token, since, heard, lasts, unescape(fields.next()), null);
+    }
+
+    /** Nothing for a hard writer and all who are none, for a soft one the time without readers. */
+    private static String policy(WriterPolicy policy) {
+        return policy.isSoft() ? Long.toString(policy.quiet().toNanos()) : NOTHING;
+    }
+
+    private static WriterPolicy policy(String text) {
+        if (text.equals(NOTHING)) {
+            return WriterPolicy.hard();
+        }
+        long quiet = Long.parseLong(text);
+        return quiet == 0 ? WriterPolicy.soft() : WriterPolicy.softAfter(Duration.ofNanos(quiet));
     }
 
     private static String number(long value) {

@@ -16,9 +16,10 @@ import org.jspecify.annotations.Nullable;
  * The verbs of a backend, as pure functions of a row by its {@link RowRules}: each takes the row as it is, without what
  * is over, and returns the row as it is to be, the answer, and who is to be told.
  *
- * <p><b>States</b> of a request in a row ({@link Entry.State}). <i>Waiting</i> in the queue, <i>holding</i>,
- * <i>upgrading</i> (a reader that is to be a writer, before the queue), <i>broken</i> until its client has answered,
- * <i>kept</i> for what is left of the time that it was to be held at least, or <i>withdrawn</i>, which is remembered.
+ * <p><b>States</b> of a request in a row ({@link Entry.State}). <i>Waiting</i> in the queue, <i>yielding</i> beside it
+ * (a soft writer), <i>holding</i>, <i>upgrading</i> (a reader that is to be a writer, before the queue), <i>broken</i>
+ * until its client has answered, <i>kept</i> for what is left of the time that it was to be held at least, or
+ * <i>withdrawn</i>, which is remembered.
  *
  * <p><b>Invariants.</b> Those that hold may hold together. An upgrade leaves with its grant. Whatever ends a grant or a
  * place in the queue tells whose turn may have come.
@@ -35,7 +36,7 @@ final class RowVerbs {
         if (holder != null && holder.state() == Entry.State.BROKEN) {
             // Its client may believe: this attempt may be one that was lost, and comes late.
             Attempt broken = new Attempt.Waiting(
-                    rules.recheckWithin(row, request, row.ahead(null), look),
+                    rules.recheckWithin(row, null, request, look),
                     OptionalInt.empty(),
                     row.owners(),
                     Optional.of(holder.grant()));
@@ -46,9 +47,14 @@ final class RowVerbs {
             return new Step<>(row.with(holder, again), granted(again), List.of(again), List.of());
         }
         Entry waiter = row.waiter(client, request.id());
-        if (rules.isTurnOf(row, waiter, request) && rules.admits(row, request)) {
+        boolean soft = request.policy().isSoft();
+        boolean turn = soft
+                ? rules.mayDrain(row, waiter, request, look)
+                : rules.isTurnOf(row, waiter, request) && rules.admits(row, request);
+        if (turn) {
             Entry come = Entry.begin(client, request, Entry.State.HOLDING, rules.term(request, true));
-            Row held = row.without(waiter).plus(come);
+            Row granted = row.without(waiter).plus(come);
+            Row held = request.mode() == LockMode.SHARED ? rules.afterReader(granted) : granted;
             // There may be room for the next, too.
             List<Notice> next = request.mode() == LockMode.EXCLUSIVE ? List.of() : rules.wake(held, null);
             return new Step<>(held, granted(come), List.of(come), next);
@@ -57,7 +63,8 @@ final class RowVerbs {
             return Step.nothing(row, waiting(row, null, request, look));
         }
         if (waiter == null) {
-            Entry come = Entry.begin(client, request, Entry.State.WAITING, rules.term(request, false));
+            Entry.State state = soft ? Entry.State.YIELDING : Entry.State.WAITING;
+            Entry come = Entry.begin(client, request, state, rules.term(request, false));
             Attempt answer = waiting(row, null, request, look);
             return new Step<>(row.plus(come), answer, List.of(come), List.of());
         }
@@ -101,7 +108,8 @@ final class RowVerbs {
             return new Step<>(asked, waiting(asked, come, wanted, look), List.of(come), List.of());
         }
         Entry changed = holder.converted(wanted, rules.term(wanted, true));
-        Row after = row.without(upgrade).with(holder, changed);
+        Row stands = row.without(upgrade).with(holder, changed);
+        Row after = wanted.mode() == LockMode.SHARED ? rules.afterReader(stands) : stands;
         // A writer that has become a reader may leave room for others.
         return new Step<>(after, granted(changed), List.of(changed), rules.wake(after, null));
     }
@@ -190,25 +198,32 @@ final class RowVerbs {
         return Step.nothing(row, false);
     }
 
-    /** Returns who of that client may be granted now, for a store that tells all clients of each change. */
-    List<Notice> noticesFor(String client, Row row) {
+    /**
+     * Returns who of that client may be granted at that time, for a store that tells all clients of each change. Who is
+     * told asks, which may be a change: a soft writer whose time has not come would be told without end.
+     */
+    List<Notice> noticesFor(String client, Row row, long now) {
         List<Notice> all = new ArrayList<>(1);
         for (Entry entry : row.entries()) {
             if (!entry.client().equals(client)) {
                 continue;
             }
-            boolean turn = entry.state() == Entry.State.UPGRADING
-                    ? row.holders().size() == 1
-                    : entry.waits()
-                            && rules.isTurnOf(row, entry, entry.request())
-                            && rules.admits(row, entry.request());
-            if (turn) {
+            if (mayHaveItsTurn(row, entry, now)) {
                 all.add(Notice.turn(entry));
             } else if (entry.state() == Entry.State.BROKEN) {
                 all.add(Notice.broken(entry));
             }
         }
         return all;
+    }
+
+    private boolean mayHaveItsTurn(Row row, Entry entry, long now) {
+        return switch (entry.state()) {
+            case UPGRADING -> row.holders().size() == 1;
+            case YIELDING -> rules.mayDrain(row, entry, entry.request(), new RowRules.Look(now, true));
+            case WAITING -> rules.isTurnOf(row, entry, entry.request()) && rules.admits(row, entry.request());
+            default -> false;
+        };
     }
 
     private <A> Step<A> ended(Row row, Entry left, A answer) {
@@ -222,6 +237,7 @@ final class RowVerbs {
 
     private Attempt waiting(Row row, @Nullable Entry waiter, Request request, RowRules.Look look) {
         int ahead = row.ahead(waiter);
-        return new Attempt.Waiting(rules.recheckWithin(row, request, ahead, look), OptionalInt.of(ahead), row.owners());
+        return new Attempt.Waiting(
+                rules.recheckWithin(row, waiter, request, look), OptionalInt.of(ahead), row.owners());
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -48,11 +49,11 @@ class RowTest {
 
     @Test
     void aTextOfAnotherProgramIsRefused() {
-        assertThatThrownBy(() -> Row.parse(KEY, "rows2\nHOLDING"))
+        assertThatThrownBy(() -> Row.parse(KEY, "rows3\nHOLDING"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("semaphore käse/1")
-                .hasMessageContaining("rows2");
-        assertThatThrownBy(() -> Row.parse(KEY, "rows1\nHOLDING c 1"))
+                .hasMessageContaining("rows3");
+        assertThatThrownBy(() -> Row.parse(KEY, "rows2\nHOLDING c 1"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no entry: HOLDING c 1");
     }
@@ -239,6 +240,33 @@ class RowTest {
                 .extracting(waiter -> waiter.request().id())
                 .as("without the dead one in the middle")
                 .containsExactly(2L, 5L);
+    }
+
+    @Test
+    void aTextKeepsWhatASoftWriterWaitsFor() {
+        for (WriterPolicy policy : List.of(WriterPolicy.soft(), WriterPolicy.softAfter(TTL.dividedBy(3)))) {
+            Row row = new Row(List.of(
+                    Entry.begin("c", writer(policy), Entry.State.YIELDING, 9).stamped(0, 7)));
+            assertThat(Row.parse(LOCK, row.text())).isEqualTo(row);
+        }
+    }
+
+    @Test
+    void aSoftWriterIsToldWhenItsTimeHasComeAndNotBefore() {
+        Request writer = writer(WriterPolicy.softAfter(TTL));
+        Row row = verbs.attempt(Row.FREE, "c", writer, new RowRules.Look(0, true))
+                .row()
+                .stamped(0, 0);
+        assertThat(verbs.noticesFor("c", row, TTL.toNanos() - 1))
+                .as("its next word would be a change, and tell it again")
+                .isEmpty();
+        assertThat(verbs.noticesFor("c", row, TTL.toNanos())).containsExactly(new Notice.Turn("c", LOCK, writer.id()));
+        assertThat(verbs.noticesFor("other", row, TTL.toNanos())).isEmpty();
+    }
+
+    private static Request writer(WriterPolicy policy) {
+        Owner owner = new Owner("w", Map.of());
+        return new Request(1, LOCK, LockMode.EXCLUSIVE, 1, 1, TTL, true, owner).withPolicy(policy);
     }
 
     private static Request permits(long id, int permits, int capacity, Duration ttl, Owner owner) {

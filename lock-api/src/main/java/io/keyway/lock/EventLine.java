@@ -1,0 +1,64 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import io.keyway.lock.spi.ClientServices;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.Queue;
+
+/**
+ * Brings the events of one candidacy or observer to its listener: on the event executor, one at a time and in the order
+ * in which they were put in, also where that executor has several threads. Events of elections are few, so that none is
+ * ever dropped.
+ */
+final class EventLine {
+    private static final Logger LOG = System.getLogger(EventLine.class.getName());
+
+    private record Told(ElectionEvent event, Runnable after) {}
+
+    private final ClientServices services;
+    private final ElectionListener listener;
+    private final Queue<Told> events = new ArrayDeque<>();
+    private boolean telling;
+
+    EventLine(ClientServices services, ElectionListener listener) {
+        this.services = services;
+        this.listener = listener;
+    }
+
+    void put(ElectionEvent event) {
+        put(event, () -> {});
+    }
+
+    /** {@code after} is run when the listener has been told. */
+    void put(ElectionEvent event, Runnable after) {
+        synchronized (events) {
+            events.add(new Told(event, after));
+            if (telling) {
+                return;
+            }
+            telling = true;
+        }
+        services.tell(this::tellAll);
+    }
+
+    private void tellAll() {
+        while (true) {
+            Told next;
+            synchronized (events) {
+                next = events.poll();
+                if (next == null) {
+                    telling = false;
+                    return;
+                }
+            }
+            try {
+                listener.onEvent(next.event());
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.WARNING, "A listener failed on " + next.event(), e);
+            }
+            next.after().run();
+        }
+    }
+}

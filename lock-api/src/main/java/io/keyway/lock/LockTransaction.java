@@ -1,0 +1,232 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
+
+/**
+ * Several locks that are taken together or one after the other, in any order, with the detection of deadlocks: if
+ * transactions wait for each other in a circle, one of them gives way, without any time limit. From
+ * {@link LockClient#transaction()}, with {@link Feature#TRANSACTIONS}. Thread-safe; any thread may use or close it.
+ *
+ * <p>Its locks are locks like any others: {@code client.lock(name)} and a transaction exclude each other, each lock has
+ * a token, is renewed, is seen by {@link LockAdmin#show} and can be lost. A deadlock in which somebody waits without a
+ * transaction is not found.
+ *
+ * <p>A lock that this transaction holds SHARED and asks for EXCLUSIVE is upgraded without a gap, as by
+ * {@link DistributedReadWriteLock#tryUpgrade}; of two readers that want this the second is aborted. What is held
+ * EXCLUSIVE serves SHARED too.
+ *
+ * <p><b>Giving way.</b> As soon as everything that was asked for is held, the user may know it, and nothing of that is
+ * ever given up. What was granted while the transaction waits for more can be surrendered and asked for again, behind
+ * all who wait; nobody was told that it was held. If only a lock of the former kind would help, the transaction is
+ * aborted: {@link DeadlockException}, and it waits for nothing any more. What it held it holds until it is closed, so
+ * that the work can be undone first.
+ *
+ * <pre>{@code
+ * try (LockTransaction transfer = client.transaction()) {
+ *     transfer.lockAll(List.of(LockRequest.exclusive("account/7"), LockRequest.exclusive("account/9")));
+ *     move(100, transfer.token("account/7"), transfer.token("account/9"));
+ * }
+ * }</pre>
+ *
+ * <p>Each method that takes a lock throws {@link DeadlockException} once the transaction is aborted,
+ * {@link LeaseLostException} once it has lost a lock that it had been told to hold, {@link ClientClosedException} if
+ * the client is closed, {@link LockUnavailableException} where that would end a single request, and
+ * {@link IllegalStateException} once the transaction is closed. Rules LK-1901 to LK-1911.
+ */
+public interface LockTransaction extends AutoCloseable {
+
+    /** How a transaction stands. */
+    enum Status {
+        /** It holds nothing and waits for nothing. */
+        NO_LOCKS,
+        /** Something that was asked for is not held. */
+        WAITING,
+        /** All that was asked for is held. */
+        HELD,
+        /** A lock that it had been told to hold was lost. Final until it is closed. */
+        LOST,
+        /** It gave way in a deadlock. Final until it is closed. */
+        ABORTED,
+        /** Closed; final. */
+        CLOSED
+    }
+
+    /** {@return what it is called in {@link Deadlock}; unique} */
+    String id();
+
+    /**
+     * Asks for that lock, and waits until all that was asked for is held.
+     *
+     * @param name the name of the lock
+     * @param mode EXCLUSIVE or SHARED
+     * @throws InterruptedException if interrupted; what was asked for is still asked for, see {@link #cancel}
+     */
+    default void lock(String name, LockMode mode) throws InterruptedException {
+        lockAsync(name, mode);
+        awaitAll();
+    }
+
+    /**
+     * Asks for that lock EXCLUSIVE, and waits until all that was asked for is held.
+     *
+     * @param name the name of the lock
+     * @throws InterruptedException as {@link #lock(String, LockMode)}
+     */
+    default void lock(String name) throws InterruptedException {
+        lock(name, LockMode.EXCLUSIVE);
+    }
+
+    /**
+     * Asks for that lock and does not wait: {@link #awaitAll} does.
+     *
+     * @param name the name of the lock
+     * @param mode EXCLUSIVE or SHARED
+     */
+    default void lockAsync(String name, LockMode mode) {
+        lockAsync(List.of(new LockRequest(LockName.of(name), mode)));
+    }
+
+    /**
+     * Asks for those locks, all at once, and does not wait. What is held already, or asked for, in that mode or
+     * EXCLUSIVE is not asked for again.
+     *
+     * @param requests which locks; each name once
+     * @throws IllegalArgumentException if a name is there twice
+     * @throws IllegalStateException if a name is being waited for SHARED and is now wanted EXCLUSIVE; nothing is asked
+     */
+    void lockAsync(Collection<LockRequest> requests);
+
+    /**
+     * Asks for those locks, all at once, and waits until all that was asked for is held.
+     *
+     * @param requests as of {@link #lockAsync(Collection)}
+     * @throws InterruptedException as {@link #lock(String, LockMode)}
+     */
+    default void lockAll(Collection<LockRequest> requests) throws InterruptedException {
+        lockAsync(requests);
+        awaitAll();
+    }
+
+    /**
+     * Asks for that lock and waits until all that was asked for is held, but not longer than {@code wait}; then this
+     * request is cancelled. Zero or less asks once.
+     *
+     * @param name the name of the lock
+     * @param mode EXCLUSIVE or SHARED
+     * @param wait how long to wait
+     * @return whether all is held; if not, what was held is held as before
+     * @throws InterruptedException if interrupted; the request is cancelled
+     */
+    boolean tryLock(String name, LockMode mode, Duration wait) throws InterruptedException;
+
+    /**
+     * Waits until all that was asked for is held; returns at once if nothing was.
+     *
+     * @throws InterruptedException if interrupted; nothing else changes
+     */
+    void awaitAll() throws InterruptedException;
+
+    /**
+     * As {@link #awaitAll()}, for that long at the most.
+     *
+     * @param limit how long to wait
+     * @return whether all is held; if not, the requests go on
+     * @throws InterruptedException if interrupted; nothing else changes
+     */
+    boolean awaitAll(Duration limit) throws InterruptedException;
+
+    /**
+     * Ends the wait for that lock. What is held stays held, also a lock that was to be upgraded.
+     *
+     * @param name the name of the lock
+     * @return whether it was waited for
+     */
+    boolean cancel(String name);
+
+    /**
+     * Goes to the end of that lock's queue, by the user's own wish: whoever waits for it now comes first, and then this
+     * transaction is granted it again. A request that waits gives up its place. A lock that is held goes back, <b>also
+     * one that the user has been told is held</b>: nothing may be going on under it any more, in any thread, and
+     * {@link #awaitAll} waits until it is held again, under another token. Returns at once. It is no deadlock, and does
+     * not count as the transaction's giving way.
+     *
+     * @param name the name of the lock
+     * @throws IllegalStateException if it is neither held nor waited for, or is being upgraded
+     */
+    void surrender(String name);
+
+    /**
+     * {@return how it behaves now} With the age that it has by now.
+     */
+    TransactionOptions options();
+
+    /**
+     * Changes how it behaves, while it waits or not. What it does in a deadlock, its priority and its age hold from now
+     * on; a deadlock that is being resolved at this moment may still be resolved as before, and if somebody's rank is
+     * changed just then two may give way. Options of locks hold for those that are asked for from now on.
+     *
+     * @param change is given the options of now and returns those that are to be
+     * @throws IllegalArgumentException if options of locks are outside the provider's bounds
+     */
+    void change(UnaryOperator<TransactionOptions> change);
+
+    /**
+     * Gives that lock back, before the others. In a transaction of trees what is above it goes back too, unless another
+     * lock needs it: that stays in the mode that it has, to the end of the transaction.
+     *
+     * @param name the name of the lock
+     * @return what became of it
+     * @throws IllegalStateException if it is not held, is being upgraded, or is above another one of trees
+     */
+    ReleaseOutcome unlock(String name);
+
+    /**
+     * {@return the fencing token of that lock}
+     *
+     * @param name the name of the lock
+     * @throws IllegalStateException if it is not held, or the transaction waits for more: what it has by then may be
+     *     surrendered
+     */
+    long token(String name);
+
+    /**
+     * Returns normally only if all that was asked for is held now. To be called before each effect that the locks
+     * protect.
+     *
+     * @throws IllegalStateException if it waits for something
+     */
+    void ensureHeld();
+
+    /** {@return how it stands, by the monotonic clock at this call} The answer can be old when it is read. */
+    Status status();
+
+    /**
+     * {@return a stage that completes once, with the first cause, if a lock is lost of which the user had been told
+     * that it was held; never after it was given back} As {@link Lease#lost()}.
+     */
+    CompletionStage<LeaseLoss> lost();
+
+    /** {@return the deadlocks in which it was, the last 100 of which it heard, in order} For people. */
+    List<Deadlock> deadlocks();
+
+    /**
+     * {@return what it holds, what it waits for, and who is in the way} Asks the authority of each lock that is waited
+     * for, at most {@code requestTimeout}.
+     *
+     * @throws LockUnavailableException if one gives no answer
+     * @throws InterruptedException if interrupted
+     */
+    TransactionReport explain() throws InterruptedException;
+
+    /**
+     * Ends the transaction: it waits for nothing, and gives all its locks back, each within {@code requestTimeout}.
+     * Idempotent; never throws.
+     */
+    @Override
+    void close();
+}

@@ -1,0 +1,961 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Deadlock;
+import io.keyway.lock.DeadlockException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LeaseLostException;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.LockTransaction;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.TransactionReport;
+import io.keyway.lock.kit.agent.Agent;
+import io.keyway.lock.kit.agent.AgentEffects;
+import io.keyway.lock.spi.Probe;
+import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.spi.TreeModes;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A transaction: its {@link Agent}, which decides, and the requests and leases that it decides about. Each request is a
+ * {@link PendingAcquire} and each lock a {@link HeldLease}, as of any other lock.
+ *
+ * <p>A lock of a tree is the grants of all its levels: {@link Wishes} knows which of them is next, and agent and slots
+ * know levels alone. All is held, and may be reported, only when no wish has a level left.
+ *
+ * <p>Agent and locks are guarded by one lock. What is to be done is written down under it and done after it is free, in
+ * order: engines may call back.
+ */
+final class TransactionView implements LockTransaction, AgentEffects, Transactions.Prober {
+
+    /** One lock of the transaction. */
+    private static final class Slot {
+        @Nullable
+        HeldLease lease;
+
+        @Nullable
+        PendingAcquire pending;
+
+        long request;
+    }
+
+    private final ClientContext client;
+    private final LockOptions lockDefaults;
+    private final Probe.Agent self;
+    private final Agent agent;
+    /** What was asked for, if names are trees; null if they are flat. */
+    private final @Nullable Wishes wishes;
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Queue<Runnable> effects = new ArrayDeque<>();
+    private final Map<LockName, Slot> slots = new LinkedHashMap<>();
+    private final List<CompletableFuture<Boolean>> waiters = new ArrayList<>();
+    private final CompletableFuture<LeaseLoss> lost;
+    private @Nullable Deadlock abortedBy;
+    private @Nullable LeaseLostException loss;
+    private TransactionOptions asked;
+    private ResolvedOptions options;
+    private boolean closed;
+    private boolean armed;
+    private long alarmAt;
+    private volatile TimeSource.@Nullable Scheduled alarm;
+
+    /** Why a request failed, if nobody waited who could be told. */
+    private @Nullable Throwable untold;
+
+    TransactionView(ClientContext client, TransactionOptions options, LockOptions lockDefaults) {
+        this.client = client;
+        this.lockDefaults = lockDefaults;
+        this.asked = options;
+        this.options = client.resolve(lockDefaults.overlaidBy(options.lockOptions()));
+        this.self = client.transactions().next();
+        this.agent = new Agent(self, client.name(), options.age(), options.onDeadlock(), this);
+        agent.behave(options.onDeadlock(), options.priority(), options.age(), 0);
+        this.wishes = options.tree() || client.engine().locksTrees() ? new Wishes() : null;
+        this.lost = ClockedFuture.on(client.time());
+        refuseToKeep(options);
+    }
+
+    private void refuseToKeep(TransactionOptions given) {
+        LockOptions all = lockDefaults.overlaidBy(given.lockOptions());
+        if (wishes != null && all.holdAtLeast().filter(time -> !time.isZero()).isPresent()) {
+            throw new IllegalArgumentException("A lock of a tree takes no holdAtLeast: it is the grants of several"
+                    + " names, which are given back when one of them cannot be had. Ask for it by a flat lock.");
+        }
+    }
+
+    @Override
+    public String id() {
+        return Agent.shown(self);
+    }
+
+    /** Decides, and then does what was decided. */
+    private void decide(Runnable decision) {
+        List<Runnable> todo;
+        guard.lock();
+        try {
+            decision.run();
+            todo = effects.isEmpty() ? List.of() : new ArrayList<>(effects);
+            effects.clear();
+        } finally {
+            guard.unlock();
+        }
+        todo.forEach(Runnable::run);
+    }
+
+    // Asking
+
+    @Override
+    public void lockAsync(Collection<LockRequest> requests) {
+        Set<LockName> names = new HashSet<>();
+        for (LockRequest each : requests) {
+            if (!names.add(each.name())) {
+                throw new IllegalArgumentException(each.name() + " is asked for twice; ask once, EXCLUSIVE if either");
+            }
+        }
+        decide(() -> {
+            ensureUsable();
+            requests.forEach(this::ensureMayAsk);
+            requests.forEach(each -> ask(each, true));
+            advance();
+        });
+    }
+
+    private void ensureUsable() {
+        if (closed) {
+            throw new IllegalStateException("the transaction " + id() + " is closed; begin another one");
+        }
+        client.ensureOpen(null);
+        if (abortedBy != null) {
+            throw aborted(abortedBy);
+        }
+        if (loss != null) {
+            throw loss;
+        }
+    }
+
+    private DeadlockException aborted(Deadlock by) {
+        return new DeadlockException(by, agent.age());
+    }
+
+    private void ensureMayAsk(LockRequest request) {
+        LockName name = request.name();
+        boolean waits = wishes == null ? agent.wants(name) : wishes.waits(name);
+        if (waits && known(name) == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
+            throw new IllegalStateException(name + " is being waited for SHARED; ask for it EXCLUSIVE at once, or"
+                    + " cancel it or await it first");
+        }
+    }
+
+    /** Returns false if it was asked for before. */
+    private boolean ask(LockRequest request, boolean queue) {
+        LockMode known = known(request.name());
+        if (known == LockMode.EXCLUSIVE || known == request.mode()) {
+            return false;
+        } else if (wishes != null) {
+            wishes.add(request.name(), request.mode(), queue);
+        } else {
+            ask(request.name(), request.mode(), queue);
+        }
+        return true;
+    }
+
+    /** In which mode the user wants that lock or has it; null if it does not. */
+    private @Nullable LockMode known(LockName name) {
+        return wishes == null ? agent.mode(name) : wishes.mode(name);
+    }
+
+    private void ask(LockName name, LockMode mode, boolean queue) {
+        long id = client.nextRequestId();
+        agent.asked(name, mode, id, now());
+        ask(name, mode, id, queue);
+    }
+
+    /** Asks for the next levels of trees. */
+    private void advance() {
+        if (wishes != null && !closed && abortedBy == null && loss == null) {
+            wishes.next(this::heldIn, this::isPending).forEach(each -> ask(each.name(), each.mode(), each.queue()));
+        }
+        agent.unfinished(false);
+    }
+
+    private @Nullable LockMode heldIn(LockName level) {
+        Slot slot = slots.get(level);
+        return slot == null || slot.lease == null ? null : slot.lease.mode();
+    }
+
+    private boolean isPending(LockName level) {
+        Slot slot = slots.get(level);
+        return slot != null && slot.pending != null;
+    }
+
+    /** Gives back the levels of trees that are needed no more, from the leaves up, and asks for those that are next. */
+    private void reduce(Wishes needed) {
+        List<LockName> levels = new ArrayList<>(slots.keySet());
+        Collections.reverse(levels);
+        for (LockName level : levels) {
+            Slot slot = Objects.requireNonNull(slots.get(level));
+            HeldLease lease = slot.lease;
+            LockMode mode = needed.needed(level);
+            if (mode == null || (lease != null && TreeModes.covers(lease.mode(), mode))) {
+                withdraw(level, slot);
+            }
+            if (mode == null && lease != null) {
+                drop(level, lease);
+                effects.add(lease::releaseAsync);
+            }
+        }
+        advance();
+    }
+
+    @Override
+    public void ask(LockName name, LockMode mode, long request) {
+        ask(name, mode, request, true);
+    }
+
+    private void ask(LockName name, LockMode mode, long id, boolean queue) {
+        Slot slot = slots.computeIfAbsent(name, fresh -> new Slot());
+        HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options);
+        Request request =
+                new Request(id, lease.key(), mode, 1, 1, options.ttl(), queue, options.owner(), options.holdAtLeast());
+        PendingAcquire pending =
+                new PendingAcquire(client, lease, request, queue ? null : client.requestTimeout(), slot.lease);
+        pending.onWaiting(() -> decide(() -> agent.waits(name, id, now())));
+        slot.pending = pending;
+        slot.request = id;
+        client.transactions().asks(id, this);
+        boolean fresh = slot.lease == null;
+        effects.add(() -> {
+            if (!fresh || !reacquire(name, lease, id)) {
+                send(name, id, pending, queue);
+            }
+        });
+    }
+
+    private boolean reacquire(LockName name, HeldLease lease, long request) {
+        boolean granted = lease.reacquire(1);
+        if (granted) {
+            granted(name, request, lease);
+        }
+        return granted;
+    }
+
+    private void send(LockName name, long request, PendingAcquire pending, boolean queue) {
+        CompletionStage<Optional<Lease>> outcome = pending.send();
+        outcome.whenComplete((result, failure) -> {
+            if (failure == null && result.isPresent()) {
+                granted(name, request, (HeldLease) result.get());
+            } else {
+                over(name, request, failure, queue);
+            }
+        });
+        decide(() -> agent.sent(name, request, now()));
+    }
+
+    // What becomes of requests
+
+    private void granted(LockName name, long request, HeldLease lease) {
+        decide(() -> {
+            client.transactions().asksNoMore(request);
+            Slot slot = slots.get(name);
+            agent.unfinished(wishes != null);
+            if (slot == null || slot.request != request || !agent.granted(name, request, lease.token(), now())) {
+                agent.unfinished(false);
+                effects.add(lease::abandon);
+                return;
+            }
+            HeldLease before = slot.lease;
+            if (before != null) {
+                client.transactions().usesNoMore(name, before.token());
+            }
+            slot.lease = lease;
+            slot.pending = null;
+            client.transactions().uses(name, lease.token(), this);
+            effects.add(() -> lease.lost().thenAccept(why -> lost(name, lease, why)));
+            advance();
+            tellWaiters();
+        });
+    }
+
+    /** Without a grant: refused, failed, or given up. */
+    private void over(LockName name, long request, @Nullable Throwable failure, boolean queue) {
+        decide(() -> {
+            client.transactions().asksNoMore(request);
+            Slot slot = slots.get(name);
+            if (slot == null || slot.request != request || slot.pending == null) {
+                return;
+            }
+            HeldLease read = slot.lease;
+            agent.unfinished(wishes != null);
+            dropRequest(name, slot);
+            if (wishes != null) {
+                wishes.refused(name, heldIn(name), failure != null);
+                reduce(wishes);
+            }
+            if (failure instanceof CancellationException || closed || (failure == null && !queue)) {
+                tellWaiters();
+            } else if (failure != null) {
+                LockException known = Failures.lockException(failure);
+                untold = waiters.isEmpty() ? known == null ? failure : known : null;
+                fail(known == null ? failure : known);
+            } else if (read != null && read.isHeld() && abortedBy == null) {
+                // Another reader waits to upgrade: each would wait for the other's read lock.
+                abortForUpgrade(name);
+            }
+        });
+    }
+
+    private void dropRequest(LockName name, Slot slot) {
+        slot.pending = null;
+        agent.gone(name, slot.request);
+        if (slot.lease == null) {
+            slots.remove(name);
+        }
+    }
+
+    private void abortForUpgrade(LockName name) {
+        Deadlock.Waiter own = new Deadlock.Waiter(client.name(), id(), name, Duration.ZERO);
+        agent.abortForUpgrade(new Deadlock(List.of(own), name, Deadlock.Way.ABORTED));
+    }
+
+    /** A lock was lost, which the user may have been told or not. */
+    private void lost(LockName name, HeldLease lease, LeaseLoss why) {
+        decide(() -> {
+            Slot slot = slots.get(name);
+            if (slot == null || slot.lease != lease || closed) {
+                return;
+            }
+            client.transactions().usesNoMore(name, lease.token());
+            boolean wanted = agent.wants(name);
+            agent.unfinished(wishes != null);
+            if (wanted) {
+                withdraw(name, slot);
+            }
+            slot.lease = null;
+            boolean asksAgain = !client.closed() && agent.lostUnreported(name, lease.token(), now());
+            agent.unfinished(false);
+            if (asksAgain) {
+                return;
+            }
+            slots.remove(name);
+            agent.released(name);
+            if (loss == null && abortedBy == null) {
+                loss = new LeaseLostException(name, lease.token(), why);
+                withdrawAll();
+                agent.end();
+                fail(client.closed() ? new ClientClosedException(client.name(), name) : loss);
+            }
+            effects.add(() -> lost.complete(why));
+        });
+    }
+
+    private void withdraw(LockName name, Slot slot) {
+        PendingAcquire pending = slot.pending;
+        if (pending != null) {
+            client.transactions().asksNoMore(slot.request);
+            dropRequest(name, slot);
+            effects.add(pending::withdraw);
+        }
+    }
+
+    private void withdrawAll() {
+        for (LockName name : List.copyOf(slots.keySet())) {
+            withdraw(name, Objects.requireNonNull(slots.get(name)));
+        }
+    }
+
+    // Waiting
+
+    private void tellWaiters() {
+        if (wishes != null && agent.isComplete() && abortedBy == null && loss == null) {
+            wishes.tell();
+        }
+        if (agent.isComplete() && !waiters.isEmpty()) {
+            List<CompletableFuture<Boolean>> all = List.copyOf(waiters);
+            waiters.clear();
+            effects.add(() -> all.forEach(each -> each.complete(true)));
+        }
+    }
+
+    private void fail(Throwable why) {
+        List<CompletableFuture<Boolean>> all = List.copyOf(waiters);
+        waiters.clear();
+        effects.add(() -> all.forEach(each -> each.completeExceptionally(why)));
+    }
+
+    private CompletableFuture<Boolean> outcome() {
+        CompletableFuture<Boolean> outcome = new CompletableFuture<>();
+        decide(() -> {
+            ensureUsable();
+            waiters.add(outcome);
+            Throwable failure = untold;
+            untold = null;
+            if (failure != null) {
+                fail(failure);
+            }
+            tellWaiters();
+        });
+        return outcome;
+    }
+
+    @Override
+    public void awaitAll() throws InterruptedException {
+        CompletableFuture<Boolean> outcome = outcome();
+        try {
+            client.time().await(outcome);
+        } catch (ExecutionException e) {
+            throw Failures.rethrow(e.getCause());
+        } finally {
+            forget(outcome);
+        }
+        ensureReportedHeld();
+    }
+
+    @Override
+    public boolean awaitAll(Duration limit) throws InterruptedException {
+        CompletableFuture<Boolean> outcome = outcome();
+        try {
+            client.time().await(outcome, deadline(limit));
+        } catch (ExecutionException e) {
+            throw Failures.rethrow(e.getCause());
+        } catch (TimeoutException e) {
+            return false;
+        } finally {
+            forget(outcome);
+        }
+        ensureReportedHeld();
+        return true;
+    }
+
+    /** What this thread is about to be told; others may have asked for more. */
+    private void ensureReportedHeld() {
+        guard.lock();
+        try {
+            ensureUsable();
+            slots.forEach((name, slot) -> {
+                if (slot.lease != null && agent.isReported(name)) {
+                    slot.lease.ensureHeld();
+                }
+            });
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private long deadline(Duration limit) {
+        return now() + Waits.nanos(limit);
+    }
+
+    private void forget(CompletableFuture<Boolean> outcome) {
+        guard.lock();
+        try {
+            waiters.removeIf(waiter -> waiter == outcome);
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    @Override
+    public boolean tryLock(String name, LockMode mode, Duration wait) throws InterruptedException {
+        return tryAll(List.of(new LockRequest(LockName.of(name), mode)), wait);
+    }
+
+    /** As {@link #tryLock}, of several names, each once. */
+    boolean tryAll(List<LockRequest> requests, Duration wait) throws InterruptedException {
+        boolean queue = Waits.isWait(wait);
+        List<LockName> asks = new ArrayList<>(requests.size());
+        decide(() -> {
+            ensureUsable();
+            requests.forEach(this::ensureMayAsk);
+            for (LockRequest request : requests) {
+                if (ask(request, queue)) {
+                    asks.add(request.name());
+                }
+            }
+            advance();
+        });
+        boolean done = false;
+        try {
+            // One that does not wait is answered, or given up, within the request timeout.
+            done = (queue || !asks.isEmpty())
+                    ? awaitAll(queue ? wait : client.requestTimeout().plusSeconds(1))
+                    : isComplete();
+            done &= areHeld(requests);
+            return done;
+        } finally {
+            if (!done) {
+                asks.forEach(this::takeBack);
+            }
+        }
+    }
+
+    private boolean isComplete() {
+        guard.lock();
+        try {
+            return agent.isComplete();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Whether their user may have been told that these are held. */
+    boolean areHeld(List<LockRequest> requests) {
+        guard.lock();
+        try {
+            for (LockRequest each : requests) {
+                LockMode held = told(each.name());
+                if (held != LockMode.EXCLUSIVE && held != each.mode()) {
+                    return false;
+                }
+            }
+            return true;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** In which mode the user may have been told that this lock is held; null if in none. */
+    private @Nullable LockMode told(LockName name) {
+        return wishes != null ? wishes.told(name) : agent.isReported(name) ? agent.mode(name) : null;
+    }
+
+    /** The user has not been told that it is held. */
+    private void takeBack(LockName name) {
+        decide(() -> {
+            Slot slot = slots.get(name);
+            if (wishes != null) {
+                giveUp(wishes, name);
+            } else if (slot != null && slot.pending != null) {
+                withdraw(name, slot);
+                tellWaiters();
+            } else if (slot != null && slot.lease != null && !agent.isReported(name)) {
+                HeldLease lease = slot.lease;
+                drop(name, lease);
+                effects.add(lease::releaseAsync);
+            }
+        });
+    }
+
+    private boolean giveUp(Wishes of, LockName name) {
+        boolean waited = of.giveUp(name);
+        if (waited && !closed) {
+            agent.unfinished(true);
+            reduce(of);
+            tellWaiters();
+        }
+        return waited;
+    }
+
+    @Override
+    public boolean cancel(String name) {
+        LockName lock = LockName.of(name);
+        boolean[] waited = new boolean[1];
+        decide(() -> {
+            Slot slot = slots.get(lock);
+            if (wishes != null) {
+                waited[0] = giveUp(wishes, lock);
+            } else if (slot != null && slot.pending != null) {
+                waited[0] = true;
+                withdraw(lock, slot);
+                tellWaiters();
+            }
+        });
+        return waited[0];
+    }
+
+    @Override
+    public void surrender(String name) {
+        LockName lock = LockName.of(name);
+        decide(() -> {
+            ensureUsable();
+            LockName at = wishes == null ? lock : surrendered(wishes, lock);
+            Slot slot = slots.get(at);
+            PendingAcquire pending = slot == null ? null : slot.pending;
+            if (slot == null || known(lock) == null || (pending != null && slot.lease != null)) {
+                boolean upgraded = slot != null && known(lock) != null;
+                throw new IllegalStateException(lock
+                        + (upgraded ? " is being upgraded; cancel that first" : " is neither held nor waited for"));
+            }
+            if (pending == null) {
+                if (wishes != null) {
+                    wishes.untell(lock);
+                }
+                agent.surrender(at, now());
+                return;
+            }
+            client.transactions().asksNoMore(slot.request);
+            effects.add(pending::withdraw);
+            long again = client.nextRequestId();
+            agent.askedAgain(at, again, now());
+            ask(at, Objects.requireNonNull(agent.mode(at)), again);
+        });
+    }
+
+    /** The level in whose queue that lock is, or its own. */
+    private LockName surrendered(Wishes of, LockName lock) {
+        LockName below = of.below(lock);
+        if (below != null) {
+            throw new IllegalStateException(
+                    lock + " is above " + below + ", which the transaction has too; unlock that first");
+        }
+        for (LockName level : TreeModes.levels(lock)) {
+            if (isPending(level)) {
+                return level;
+            }
+        }
+        return lock;
+    }
+
+    @Override
+    public TransactionOptions options() {
+        guard.lock();
+        try {
+            return asked.withAge(agent.age());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    @Override
+    public void change(UnaryOperator<TransactionOptions> change) {
+        decide(() -> {
+            TransactionOptions next = change.apply(asked.withAge(agent.age()));
+            if (next.tree() != asked.tree()) {
+                throw new IllegalArgumentException("whether names are paths of a tree cannot be changed in the"
+                        + " transaction " + id() + "; begin another one");
+            }
+            refuseToKeep(next);
+            options = client.resolve(lockDefaults.overlaidBy(next.lockOptions()));
+            asked = next;
+            agent.behave(next.onDeadlock(), next.priority(), next.age(), now());
+        });
+    }
+
+    // What is held
+
+    @Override
+    public ReleaseOutcome unlock(String name) {
+        LockName lock = LockName.of(name);
+        HeldLease[] held = new HeldLease[1];
+        decide(() -> {
+            Slot slot = slots.get(lock);
+            boolean known = known(lock) != null;
+            boolean waits = wishes == null ? slot != null && slot.pending != null : wishes.waits(lock);
+            if (slot == null || slot.lease == null || waits || !known) {
+                throw new IllegalStateException(
+                        lock + (known ? " is being waited for; cancel that first" : " is not held"));
+            }
+            LockName below = wishes == null ? null : wishes.below(lock);
+            if (below != null) {
+                throw new IllegalStateException(
+                        lock + " is above " + below + ", which the transaction has too; unlock that first");
+            }
+            held[0] = slot.lease;
+            drop(lock, slot.lease);
+            if (wishes != null) {
+                wishes.remove(lock);
+                agent.unfinished(true);
+                reduce(wishes);
+            }
+        });
+        return held[0].release();
+    }
+
+    private void drop(LockName name, HeldLease lease) {
+        client.transactions().usesNoMore(name, lease.token());
+        slots.remove(name);
+        agent.released(name);
+    }
+
+    @Override
+    public void release(LockName name, long token) {
+        Slot slot = Objects.requireNonNull(slots.get(name));
+        HeldLease lease = Objects.requireNonNull(slot.lease);
+        client.transactions().usesNoMore(name, token);
+        slot.lease = null;
+        effects.add(lease::releaseAsync);
+    }
+
+    @Override
+    public long token(String name) {
+        LockName lock = LockName.of(name);
+        guard.lock();
+        try {
+            Slot slot = slots.get(lock);
+            boolean known = known(lock) != null;
+            if (!agent.isComplete() || slot == null || slot.lease == null || !known) {
+                throw new IllegalStateException(
+                        !known ? lock + " is not held" : "the transaction waits; await all before " + lock);
+            }
+            return slot.lease.token();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    @Override
+    public void ensureHeld() {
+        guard.lock();
+        try {
+            ensureUsable();
+            if (!agent.isComplete()) {
+                throw new IllegalStateException("the transaction waits for " + agent.wanted() + "; await all first");
+            }
+            for (Slot slot : slots.values()) {
+                Objects.requireNonNull(slot.lease).ensureHeld();
+            }
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    @Override
+    public Status status() {
+        guard.lock();
+        try {
+            if (closed) {
+                return Status.CLOSED;
+            } else if (abortedBy != null) {
+                return Status.ABORTED;
+            } else if (loss != null) {
+                return Status.LOST;
+            } else if (!agent.isComplete()) {
+                return Status.WAITING;
+            }
+            for (Slot slot : slots.values()) {
+                if (slot.lease != null && !slot.lease.isHeld()) {
+                    return Status.LOST;
+                }
+            }
+            return slots.isEmpty() ? Status.NO_LOCKS : Status.HELD;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    @Override
+    public CompletionStage<LeaseLoss> lost() {
+        return ClockedFuture.stage(lost);
+    }
+
+    @Override
+    public List<Deadlock> deadlocks() {
+        guard.lock();
+        try {
+            return agent.deadlocks();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    @Override
+    public TransactionReport explain() throws InterruptedException {
+        List<TransactionReport.Held> held = new ArrayList<>();
+        List<TransactionReport.Wait> waits = new ArrayList<>();
+        guard.lock();
+        try {
+            slots.forEach((name, slot) -> {
+                if (slot.lease != null) {
+                    held.add(new TransactionReport.Held(name, slot.lease.mode(), slot.lease.token()));
+                }
+            });
+            for (LockName name : agent.wanted()) {
+                Duration waited = Duration.ofNanos(Math.max(0, now() - agent.wantedSince(name)));
+                waits.add(new TransactionReport.Wait(
+                        name, Objects.requireNonNull(agent.mode(name)), waited, Optional.empty()));
+            }
+        } finally {
+            guard.unlock();
+        }
+        AdminView admin = new AdminView(client);
+        List<TransactionReport.Wait> shown = new ArrayList<>();
+        for (TransactionReport.Wait wait : waits) {
+            shown.add(new TransactionReport.Wait(
+                    wait.lock(), wait.mode(), wait.waited(), admin.show(LockKey.lock(wait.lock()))));
+        }
+        return new TransactionReport(id(), status(), held, shown, deadlocks());
+    }
+
+    // Deadlocks
+
+    @Override
+    public void probed(LockName name, long token, long ahead, Probe probe) {
+        decide(() -> agent.probed(name, token, ahead, probe, now()));
+    }
+
+    @Override
+    public long nextRequest() {
+        return client.nextRequestId();
+    }
+
+    @Override
+    public void probe(LockName name, long request, Probe probe) {
+        effects.add(() -> {
+            if (!client.closed()) {
+                client.engine().probe(LockKey.lock(name), request, probe);
+            }
+        });
+    }
+
+    @Override
+    public void abort(Deadlock deadlock) {
+        abortedBy = deadlock;
+        withdrawAll();
+        fail(aborted(deadlock));
+    }
+
+    @Override
+    public void wakeAt(long nanos) {
+        if (closed || (armed && alarmAt - nanos <= 0)) {
+            return;
+        }
+        armed = true;
+        alarmAt = nanos;
+        effects.add(() -> {
+            cancelAlarm();
+            alarm = client.time().at(nanos, this::wake);
+        });
+    }
+
+    private void cancelAlarm() {
+        TimeSource.Scheduled former = alarm;
+        if (former != null) {
+            former.cancel();
+        }
+    }
+
+    private void wake() {
+        decide(() -> {
+            armed = false;
+            if (!client.closed()) {
+                agent.due(now());
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        end().forEach(HeldLease::close);
+    }
+
+    /** As {@link #close}, without waiting for the answers. */
+    void closeAsync() {
+        end().forEach(HeldLease::releaseAsync);
+    }
+
+    private List<HeldLease> end() {
+        List<HeldLease> held = new ArrayList<>();
+        decide(() -> {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            effects.add(this::cancelAlarm);
+            withdrawAll();
+            agent.end();
+            slots.forEach((name, slot) -> {
+                if (slot.lease != null) {
+                    held.add(slot.lease);
+                    client.transactions().usesNoMore(name, slot.lease.token());
+                }
+            });
+            slots.clear();
+            fail(new IllegalStateException("the transaction " + id() + " was closed while it waited"));
+        });
+        if (wishes != null) {
+            Collections.reverse(held); // from the leaves up
+        }
+        if (held.size() > 1) {
+            held.forEach(HeldLease::releaseAsync);
+        }
+        return held;
+    }
+
+    // For locks of trees that are no transaction's
+
+    /** Asks for those, each name once, and tells when all is held; true also if one that asked once has ended. */
+    CompletionStage<Boolean> begin(List<LockRequest> requests, boolean queue) {
+        decide(() -> {
+            ensureUsable();
+            requests.forEach(each -> ask(each, queue));
+            advance();
+        });
+        return outcome();
+    }
+
+    /** Why nothing is known of what it waits for, if that limit is over; null if it is known. */
+    @Nullable
+    LockUnavailableException silence(Duration limit) {
+        guard.lock();
+        try {
+            for (Slot slot : slots.values()) {
+                PendingAcquire pending = slot.pending;
+                if (pending != null && !pending.isAnswered()) {
+                    return pending.silence(limit);
+                }
+            }
+            return null;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Ends the transaction. Its leases are the caller's from now on, from the root down: all, or none if it waits. */
+    List<Lease> handOver() {
+        List<Lease> leases = new ArrayList<>();
+        decide(() -> {
+            if (closed || !agent.isComplete() || abortedBy != null || loss != null) {
+                return;
+            }
+            closed = true;
+            effects.add(this::cancelAlarm);
+            agent.end();
+            slots.forEach((name, slot) -> {
+                HeldLease lease = Objects.requireNonNull(slot.lease);
+                leases.add(lease);
+                client.transactions().usesNoMore(name, lease.token());
+            });
+            slots.clear();
+        });
+        return leases;
+    }
+
+    private long now() {
+        return client.time().nanoTime();
+    }
+
+    @Override
+    public String toString() {
+        return "LockTransaction[" + id() + ", " + status() + "]";
+    }
+}

@@ -1,0 +1,161 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLostException;
+import io.keyway.lock.LeaseSet;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.spi.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes locks of trees, all or none, for users who have no transaction: by one that asks for all levels and ends when
+ * all are held. So whoever waits in it is found where transactions wait for each other; it is never aborted, since
+ * nobody was told of anything that it holds.
+ */
+final class TreeLocks {
+    private final ClientContext client;
+    private final List<LockRequest> requests;
+    private final List<LockName> names;
+    private final LockOptions options;
+
+    TreeLocks(ClientContext client, List<LockRequest> requests, LockOptions options) {
+        this.client = client;
+        this.requests = List.copyOf(requests);
+        this.names = requests.stream().map(LockRequest::name).toList();
+        this.options = options;
+        transaction(); // refuses options that its locks cannot have
+    }
+
+    private TransactionView transaction() {
+        return new TransactionView(client, TransactionOptions.defaults().withTree(true), options);
+    }
+
+    /** {@code wait}: null to wait without end; zero or less asks once. */
+    Optional<LeaseSet> take(@Nullable Duration wait) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before asking for " + names);
+        }
+        client.ensureOpen(names.get(0));
+        boolean once = wait != null && !Waits.isWait(wait);
+        long end = wait == null || once ? 0 : deadline(wait);
+        Duration left = wait;
+        while (true) {
+            try (TransactionView transaction = transaction()) {
+                if (once ? !transaction.tryAll(requests, Duration.ZERO) : !await(transaction, wait, left)) {
+                    return Optional.empty();
+                }
+                List<Lease> leases = transaction.handOver();
+                if (!leases.isEmpty()) {
+                    return Optional.of(set(leases));
+                }
+            } catch (LeaseLostException e) {
+                // The grant of one level was over before that of the last one came.
+                client.ensureOpen(names.get(0));
+            }
+            if (once) {
+                return Optional.empty();
+            }
+            left = wait == null ? null : Duration.ofNanos(end - client.time().nanoTime());
+            if (left != null && !Waits.isWait(left)) {
+                return Optional.empty();
+            }
+        }
+    }
+
+    /** Asks for all, and waits for {@code left} of the limit; without a limit for null. */
+    private boolean await(TransactionView transaction, @Nullable Duration limit, @Nullable Duration left)
+            throws InterruptedException {
+        transaction.lockAsync(requests);
+        if (limit == null || left == null) {
+            transaction.awaitAll();
+            return true;
+        }
+        boolean held = transaction.awaitAll(left);
+        LockUnavailableException silence = held ? null : transaction.silence(limit);
+        if (silence != null) {
+            throw silence;
+        }
+        return held;
+    }
+
+    private long deadline(Duration wait) {
+        return client.time().nanoTime() + Waits.nanos(wait);
+    }
+
+    private LeaseSet set(List<Lease> leases) {
+        return LeaseSet.of(new ContextServices(client), leases, names);
+    }
+
+    /** As {@link #take}, without a thread; {@code shape} makes what the future has. */
+    <T> CompletableFuture<T> takeAsync(@Nullable Duration wait, Function<Optional<LeaseSet>, T> shape) {
+        CompletableFuture<T> told = ClockedFuture.on(client.time());
+        if (client.closed()) {
+            told.completeExceptionally(new ClientClosedException(client.name(), names.get(0)));
+            return told;
+        }
+        TransactionView transaction = transaction();
+        // Whoever completes it, but us: nobody will take the leases.
+        CompletionStage<T> seen = told;
+        seen.whenComplete((result, failure) -> transaction.closeAsync());
+        boolean once = wait != null && !Waits.isWait(wait);
+        try {
+            CompletionStage<Boolean> all = transaction.begin(requests, !once);
+            if (wait != null && !once) {
+                TimeSource.Scheduled limit =
+                        client.time().at(deadline(wait), () -> timeUp(transaction, wait, told, shape));
+                seen.whenComplete((result, failure) -> limit.cancel());
+            }
+            all.whenComplete((done, failure) -> came(transaction, failure, told, shape));
+        } catch (RuntimeException | Error e) {
+            told.completeExceptionally(e);
+        }
+        return told;
+    }
+
+    private <T> void timeUp(
+            TransactionView transaction,
+            Duration wait,
+            CompletableFuture<T> told,
+            Function<Optional<LeaseSet>, T> shape) {
+        LockUnavailableException silence = transaction.silence(wait);
+        if (silence != null) {
+            client.events().complete(() -> told.completeExceptionally(silence));
+        } else {
+            outcome(told, Optional.empty(), shape);
+        }
+    }
+
+    private <T> void came(
+            TransactionView transaction,
+            @Nullable Throwable failure,
+            CompletableFuture<T> told,
+            Function<Optional<LeaseSet>, T> shape) {
+        if (failure != null) {
+            client.events().complete(() -> told.completeExceptionally(failure));
+            return;
+        }
+        List<Lease> leases = transaction.areHeld(requests) ? transaction.handOver() : List.of();
+        outcome(told, leases.isEmpty() ? Optional.empty() : Optional.of(set(leases)), shape);
+    }
+
+    private <T> void outcome(
+            CompletableFuture<T> told, Optional<LeaseSet> result, Function<Optional<LeaseSet>, T> shape) {
+        client.events().complete(() -> {
+            if (!told.complete(shape.apply(result))) {
+                result.ifPresent(LeaseSet::releaseAsync);
+            }
+        });
+    }
+}

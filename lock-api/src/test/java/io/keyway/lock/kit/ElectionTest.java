@@ -1,0 +1,192 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.Candidacy;
+import io.keyway.lock.Candidate;
+import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.ElectionEvent;
+import io.keyway.lock.Feature;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.Subscription;
+import io.keyway.lock.UnsupportedFeatureException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Elections over a client of a store; what candidates see of each other is judged by the compatibility kit too. */
+@Timeout(60)
+class ElectionTest extends ReferenceClients {
+    private static final String REAL = "lock:reference://election";
+
+    private final List<ElectionEvent> events = new CopyOnWriteArrayList<>();
+
+    private static void awaitLeading(Candidacy candidacy) {
+        await().atMost(PATIENCE).until(candidacy::isLeading);
+    }
+
+    private static LockClient real(ElectionTest test, String name) {
+        return test.open(REAL, ClientOptions.defaults().withName(name));
+    }
+
+    @Test
+    void whatCannotBeIsRefused() {
+        LockClient a = open("a");
+
+        assertThatThrownBy(() -> a.election("x".repeat(510))).hasMessageContaining("510 bytes");
+        assertThatThrownBy(() -> a.election("x").as("")).hasMessageContaining("cannot be empty");
+        assertThatThrownBy(() -> a.election("x").as("y".repeat(1100))).hasMessageContaining("metadata");
+        assertThatThrownBy(() -> a.election("x").observe(event -> {}, Duration.ZERO))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> a.election("x").with(LockOptions.none().withTtl(Duration.ofHours(24))))
+                .isInstanceOf(IllegalArgumentException.class);
+        LockClient blind = open("lock:reference://blind?without=list", ClientOptions.defaults());
+        assertThatThrownBy(() -> blind.election("x").candidates())
+                .isInstanceOf(UnsupportedFeatureException.class)
+                .satisfies(e ->
+                        assertThat(((UnsupportedFeatureException) e).feature()).contains(Feature.LIST));
+        try (Candidacy alone = blind.election("x").stand()) {
+            awaitLeading(alone);
+            assertThatThrownBy(() -> alone.handOver("b", Duration.ofSeconds(1)))
+                    .isInstanceOf(UnsupportedFeatureException.class);
+            assertThat(alone.isLeading()).isTrue();
+        }
+    }
+
+    @Test
+    void aCandidateSaysOfItselfWhatItsOptionsSay() throws Exception {
+        LockClient a = open("a");
+        Candidacy leader = a.election("x")
+                .with(LockOptions.none().withMetadata(Map.of("address", "10.0.0.7:80")))
+                .as("seven")
+                .stand();
+        awaitLeading(leader);
+
+        Candidate shown = open("b").election("x").leader().orElseThrow();
+
+        assertThat(shown.name()).isEqualTo("seven");
+        assertThat(shown.metadata()).containsEntry("address", "10.0.0.7:80");
+        assertThat(shown.token()).hasValue(leader.leadership().orElseThrow().token());
+    }
+
+    @Test
+    void aReleaseOfItsLeaseIsTheEndOfALeadership() throws Exception {
+        Candidacy candidacy = real(this, "a").election("x").stand(events::add);
+        awaitLeading(candidacy);
+
+        candidacy.leadership().orElseThrow().close();
+
+        assertThat(candidacy.isLeading()).isFalse();
+        awaitLeading(candidacy);
+        await().atMost(PATIENCE).until(() -> events.size() >= 3);
+        assertThat(events)
+                .extracting(ElectionEvent::type)
+                .containsExactly(
+                        ElectionEvent.Type.ELECTED, ElectionEvent.Type.SURRENDERED, ElectionEvent.Type.ELECTED);
+        assertThat(events.get(1).loss()).isEmpty();
+    }
+
+    @Test
+    void theCloseOfAClientEndsWhoeverStandsOrWaits() throws Exception {
+        LockClient a = real(this, "a");
+        Candidacy leader = a.election("x").stand(events::add);
+        awaitLeading(leader);
+        Candidacy waits = a.election("x").as("second").stand();
+        Candidacy back = a.election("y").stand();
+        awaitLeading(back);
+        CountDownLatch leads = new CountDownLatch(1);
+        Running<String> working = inThread(() -> a.election("z").lead(lease -> {
+            leads.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                return "stopped";
+            }
+            return "never";
+        }));
+        leads.await();
+        back.surrender();
+
+        a.close();
+
+        for (Candidacy each : List.of(leader, waits, back)) {
+            assertThatThrownBy(() -> each.ended().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> each.elected().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(ClientClosedException.class);
+            assertThat(each.isLeading()).isFalse();
+        }
+        assertThatThrownBy(working::get).hasCauseInstanceOf(ClientClosedException.class);
+        assertThat(events.get(events.size() - 1).loss().map(LeaseLoss::cause)).contains(LeaseLoss.Cause.CLIENT_CLOSED);
+        await().atMost(PATIENCE).until(() -> threadsOf("a").isEmpty());
+    }
+
+    @Test
+    void onlyALeaderHandsOverAndAlwaysToItself() throws Exception {
+        LockClient a = real(this, "a");
+        Candidacy leader = a.election("x").stand();
+        awaitLeading(leader);
+        Candidacy second = a.election("x").as("second").stand();
+        awaitWaiters(a, "x", 1);
+
+        assertThat(leader.handOver("a", Duration.ofSeconds(1))).isTrue();
+        assertThat(leader.isLeading()).isTrue();
+        assertThatThrownBy(() -> second.handOver("a", Duration.ofSeconds(1)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("second does not lead x");
+        assertThat(leader.handOver("second", Duration.ofSeconds(20))).isTrue();
+        awaitLeading(second);
+        assertThat(a.admin().show(key("x~hand-over"))).isEmpty();
+        awaitWaiters(a, "x", 1);
+    }
+
+    @Test
+    void workThatEndsWhileItLeadsIsDone() throws Exception {
+        LockClient a = real(this, "a");
+
+        String result = a.election("x").lead(lease -> {
+            lease.ensureHeld();
+            return "under " + (lease.token() > 0);
+        });
+
+        assertThat(result).isEqualTo("under true");
+        await().atMost(PATIENCE)
+                .until(() -> a.lock("x").tryAcquire().map(Lease::release).isPresent());
+    }
+
+    @Test
+    void anObserverSaysWhenItCannotSee() throws Exception {
+        LockClient a = open("a");
+        LockClient b = open("b");
+        Candidacy leader = a.election("x").as("seven").stand();
+        awaitLeading(leader);
+        try (Subscription observer = b.election("x").observe(events::add)) {
+            await().atMost(PATIENCE).until(() -> !events.isEmpty());
+            faults(b).cut(true);
+            await().atMost(PATIENCE).until(() -> {
+                time(a).advance(Duration.ofSeconds(1));
+                return events.size() >= 2;
+            });
+            faults(b).cut(false);
+            await().atMost(PATIENCE).until(() -> {
+                time(a).advance(Duration.ofSeconds(1));
+                return events.size() >= 3;
+            });
+        }
+        assertThat(events)
+                .extracting(event -> event.type() + " " + event.leader())
+                .containsExactly("ELECTED seven", "UNCERTAIN seven", "CERTAIN seven");
+    }
+}
