@@ -2,17 +2,25 @@
 package io.keyway.lock.tck;
 
 import io.keyway.lock.DistributedLock;
+import io.keyway.lock.Election;
 import io.keyway.lock.FenceGuard;
 import io.keyway.lock.JavaLocks;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockSet;
+import io.keyway.lock.LockSnapshot;
+import io.keyway.lock.LockTransaction;
 import io.keyway.lock.ReentrantLocks;
+import io.keyway.lock.Subscription;
+import io.keyway.lock.TransactionOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +56,34 @@ public final class TckSubject {
     public interface Reentrance {
         /** Returns the locks, which give leases. */
         ReentrantLocks over(LockClient client);
+    }
+
+    /** Takes several locks of a client at once. */
+    @FunctionalInterface
+    public interface Several {
+        /** Returns the set of locks of those names. */
+        LockSet over(LockClient client, List<LockName> names);
+    }
+
+    /** Elects leaders. */
+    @FunctionalInterface
+    public interface Elections {
+        /** Returns the election of that name among the candidates of all clients. */
+        Election over(LockClient client, LockName name);
+    }
+
+    /** Watches locks. */
+    @FunctionalInterface
+    public interface Watches {
+        /** As {@link LockClient#watch(LockKey, Duration, Consumer)}. */
+        Subscription over(LockClient client, LockKey key, Duration every, Consumer<LockSnapshot> listener);
+    }
+
+    /** Begins transactions. */
+    @FunctionalInterface
+    public interface Transactions {
+        /** Returns a transaction of that client. */
+        LockTransaction over(LockClient client, TransactionOptions options);
     }
 
     /** What protects a resource from late holders. */
@@ -118,6 +154,10 @@ public final class TckSubject {
     private @Nullable Footprint footprint;
     private Adapter adapter;
     private Reentrance reentrance;
+    private Several several;
+    private Elections elections;
+    private Watches watches;
+    private Transactions transactions;
     private Supplier<Guard> guard;
 
     private TckSubject(String url, ClassLoader loader) {
@@ -125,6 +165,10 @@ public final class TckSubject {
         this.loader = loader;
         this.adapter = JavaLocks::reentrant;
         this.reentrance = JavaLocks::reentrant;
+        this.several = LockClient::locks;
+        this.elections = LockClient::election;
+        this.watches = LockClient::watch;
+        this.transactions = LockClient::transaction;
         this.guard = () -> FenceGuard.inMemory()::admits;
     }
 
@@ -141,6 +185,10 @@ public final class TckSubject {
         copy.footprint = footprint;
         copy.adapter = adapter;
         copy.reentrance = reentrance;
+        copy.several = several;
+        copy.elections = elections;
+        copy.watches = watches;
+        copy.transactions = transactions;
         copy.guard = guard;
         return copy;
     }
@@ -195,7 +243,8 @@ public final class TckSubject {
     }
 
     /**
-     * The same, whose clients connect to these servers as well as to those of the URL, since they are told of them.
+     * The same, whose clients connect to these servers as well as to those of the URL, since they are told of them, or
+     * to these only, if the URL is a driver's; links to them can be broken if there is a {@link #withAddressMap} too.
      *
      * @param others each {@code host:port} as it is announced
      */
@@ -230,6 +279,34 @@ public final class TckSubject {
     public TckSubject withReentrance(Reentrance other) {
         TckSubject copy = copy();
         copy.reentrance = Objects.requireNonNull(other);
+        return copy;
+    }
+
+    /** The same, with sets of locks of the author's own instead of {@link LockClient#locks(java.util.Collection)}. */
+    public TckSubject withSeveral(Several other) {
+        TckSubject copy = copy();
+        copy.several = Objects.requireNonNull(other);
+        return copy;
+    }
+
+    /** The same, with elections of the author's own instead of {@link LockClient#election(LockName)}. */
+    public TckSubject withElections(Elections other) {
+        TckSubject copy = copy();
+        copy.elections = Objects.requireNonNull(other);
+        return copy;
+    }
+
+    /** The same, with watchers of the author's own instead of {@link LockClient#watch(LockKey, Duration, Consumer)}. */
+    public TckSubject withWatches(Watches other) {
+        TckSubject copy = copy();
+        copy.watches = Objects.requireNonNull(other);
+        return copy;
+    }
+
+    /** The same, with transactions of the author's own, not of {@link LockClient#transaction(TransactionOptions)}. */
+    public TckSubject withTransactions(Transactions other) {
+        TckSubject copy = copy();
+        copy.transactions = Objects.requireNonNull(other);
         return copy;
     }
 
@@ -286,6 +363,22 @@ public final class TckSubject {
 
     public Reentrance reentrance() {
         return reentrance;
+    }
+
+    public Several several() {
+        return several;
+    }
+
+    public Elections elections() {
+        return elections;
+    }
+
+    public Watches watches() {
+        return watches;
+    }
+
+    public Transactions transactions() {
+        return transactions;
     }
 
     public Supplier<Guard> guard() {

@@ -47,7 +47,8 @@ final class Applicability {
             case PROXY ->
                 run.hasProxies()
                         ? Optional.empty()
-                        : notApplicable("the URL names no server that a proxy could stand before");
+                        : notApplicable("the URL names no server that a proxy could stand before, and the subject"
+                                + " none either (TckSubject.withServers and withAddressMap)");
             case LINK -> run.overBackend() ? Optional.empty() : against(Requirement.WIRE, run);
             case WIRE -> run.subject().links().isPresent() ? Optional.empty() : against(Requirement.PROXY, run);
             case SERVER ->

@@ -85,7 +85,9 @@ public final class BackendProbe {
                 request.ttl(),
                 request.queue(),
                 request.owner(),
-                request.holdAtLeast());
+                request.holdAtLeast(),
+                request.perResource(),
+                request.policy());
     }
 
     /** A new request for that lock that does not wait. */

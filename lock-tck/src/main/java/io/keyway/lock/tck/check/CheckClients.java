@@ -3,6 +3,7 @@ package io.keyway.lock.tck.check;
 
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
@@ -16,6 +17,7 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.history.Breach;
 import io.keyway.lock.tck.history.Recorder;
 import java.util.List;
@@ -74,6 +76,13 @@ abstract class CheckClients extends TestTime {
 
     public Guarantees guarantees() {
         return run.guarantees();
+    }
+
+    /** Goes on only if a grant outlasts its connection: who promises no exclusion may tie it to that. */
+    public void needsGrantsThatOutlastConnections() {
+        if (guarantees().exclusion().grade() == Grade.NO) {
+            throw skipped(Verdict.NOT_APPLICABLE, "the provider promises no exclusion where a connection breaks");
+        }
     }
 
     public Scope reach() {

@@ -39,7 +39,8 @@ public final class Network implements AutoCloseable {
 
     static Network before(CheckClients context, RunContext run) throws IOException, InterruptedException {
         List<String> servers = new ArrayList<>();
-        for (LockUrl.Host host : run.url().hosts()) {
+        for (LockUrl.Host host :
+                run.url().isOpaque() ? List.<LockUrl.Host>of() : run.url().hosts()) {
             if (host.port().isEmpty()) {
                 throw context.skipped(
                         Verdict.NOT_RUN,

@@ -128,6 +128,9 @@ public final class Run {
         for (CheckSpec spec : specs) {
             (virtual || spec.check().alone() ? alone : beside).add(spec);
         }
+        // The longest wait for answers that do not come; one that begins last would be waited for alone.
+        beside.sort(
+                Comparator.comparing(spec -> !List.of(spec.check().requires()).contains(Requirement.WIRE)));
         // A server that does not come back as it was would be blamed on every check after it.
         alone.sort(Comparator.comparing(spec -> List.of(spec.check().requires()).contains(Requirement.SERVER)));
         ExecutorService pool = Executors.newFixedThreadPool(config.parallel(), daemons());

@@ -75,7 +75,9 @@ record RunContext(
 
     /** Whether a proxy can stand between a client and the servers of the URL. */
     boolean hasProxies() {
-        return !url.isOpaque() && !url.hosts().isEmpty() && !clock.isVirtual() && reach == Scope.NETWORK;
+        boolean named = !url.isOpaque() && !url.hosts().isEmpty();
+        boolean led = !subject.servers().isEmpty() && subject.addresses().isPresent();
+        return (named || led) && !clock.isVirtual() && reach == Scope.NETWORK;
     }
 
     /** The options of a check's client: on a slow machine a request may take longer too, unless its time is given. */

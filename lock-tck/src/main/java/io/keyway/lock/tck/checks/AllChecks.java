@@ -41,6 +41,9 @@ public final class AllChecks {
                 new UpgradeChecks(),
                 new PermitChecks(),
                 new PermitOrderChecks(),
+                new TransactionChecks(),
+                new WishChecks(),
+                new TreeChecks(),
                 new FeatureChecks(),
                 new ProcessChecks(),
                 new LinkChecks(),
@@ -49,6 +52,7 @@ public final class AllChecks {
                 new VerbChecks(),
                 new TermChecks(),
                 new HoldAtLeastChecks(),
+                new DrainChecks(),
                 new OtherGrantChecks(),
                 new UnansweredVerbChecks(),
                 new LostAnswerChecks(),
@@ -56,6 +60,9 @@ public final class AllChecks {
                 new EngineChecks(),
                 new EnduranceChecks(),
                 new RandomChecks(),
-                new AdapterChecks());
+                new AdapterChecks(),
+                new SeveralChecks(),
+                new ElectionChecks(),
+                new WatchChecks());
     }
 }

@@ -8,6 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
@@ -78,6 +79,31 @@ final class FeatureChecks {
                 Feature.HOLD_AT_LEAST,
                 "lock.with",
                 () -> client.lock(t.name()).with(options));
+    }
+
+    @Check(rules = "LK-1403", needs = Feature.READ_WRITE, lacks = Feature.DRAIN, from = Profile.SMOKE)
+    @Hint(FIRST)
+    void softWritersAreRefusedIfNotDeclared(CheckContext t) throws Exception {
+        LockClient client = t.client("first");
+        refused(
+                t,
+                Feature.DRAIN,
+                "readWriteLock with a soft writer",
+                () -> client.readWriteLock(t.name(), WriterPolicy.soft()));
+    }
+
+    @Check(rules = "LK-1403", lacks = Feature.TRANSACTIONS, from = Profile.SMOKE)
+    @Hint(FIRST)
+    void transactionsAreRefusedIfNotDeclared(CheckContext t) throws Exception {
+        LockClient client = t.client("first");
+        refused(t, Feature.TRANSACTIONS, "transaction", client::transaction);
+    }
+
+    @Check(rules = "LK-1403", lacks = Feature.TREE, from = Profile.SMOKE)
+    @Hint(FIRST)
+    void treesAreRefusedIfNotDeclared(CheckContext t) throws Exception {
+        LockClient client = t.client("first");
+        refused(t, Feature.TREE, "tree", () -> client.tree(t.name()));
     }
 
     private static void refused(CheckContext t, Feature feature, String call, java.util.concurrent.Callable<?> made)

@@ -27,6 +27,7 @@ final class LinkChecks {
     @Check(rules = "LK-510 LK-304", requires = Requirement.PROXY, from = Profile.SMOKE)
     @Hint("What happens when the connection ends: are grants tied to it, at the client or at the server?")
     void aConnectionThatIsResetEndsNoLease(CheckContext t) throws Exception {
+        t.needsGrantsThatOutlastConnections();
         Network network = t.network();
         LockClient client = network.client("holder");
         LockClient rival = t.client("rival");
@@ -62,6 +63,7 @@ final class LinkChecks {
     @Check(rules = "LK-501 LK-801", requires = Requirement.PROXY)
     @Hint("Is a lease whose server is gone told to be lost at its deadline?")
     void aHolderWhoseServerIsGoneIsToldAtItsDeadline(CheckContext t) throws Exception {
+        t.needsGrantsThatOutlastConnections();
         cutOff(t, Network::disconnect);
     }
 
@@ -171,6 +173,7 @@ final class LinkChecks {
     @Check(rules = "LK-508 LK-504 LK-802", requires = Requirement.PROXY)
     @Hint("Is a renewal whose answer was lost simply sent again?")
     void aRenewalWhoseReplyWasLostIsRepeated(CheckContext t) throws Exception {
+        t.needsGrantsThatOutlastConnections();
         Network network = t.network();
         LockClient client = network.client("holder", SHORT);
         Lease lease = client.lock(t.name()).acquire();

@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.checks;
 
 import io.keyway.lock.Feature;
+import io.keyway.lock.Grade;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
@@ -59,7 +60,7 @@ final class ProcessChecks {
         Task<Lease> waits = t.acquiring("an acquire after the holder was killed", here, t.name());
         Lease lease = waits.get();
         long waited = t.now() - heldAt;
-        if (t.reach() == Scope.NETWORK) {
+        if (t.reach() == Scope.NETWORK && t.guarantees().exclusion().grade() != Grade.NO) {
             long least = t.ttl(1, 4).toNanos();
             t.expect(
                     waited >= least,

@@ -175,6 +175,7 @@ final class SilenceChecks {
     @Check(rules = "LK-510", requires = Requirement.LINK)
     @Hint("What happens when a connection ends: are grants or requests tied to it, at the client or at the store?")
     void aConnectionThatBreaksEndsNoLease(CheckContext t) throws Exception {
+        t.needsGrantsThatOutlastConnections();
         ClientLink link = t.link("reset");
         LockClient rival = t.client("rival");
         Lease lease = link.client().lock(t.name()).acquire();

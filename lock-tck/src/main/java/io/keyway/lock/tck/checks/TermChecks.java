@@ -171,6 +171,7 @@ final class TermChecks {
     @Hint("Does a renewal move the end to its arrival and the ttl of its own grant, or add a ttl to the end, or take "
             + "a default or another grant's? Is there a least ttl, which minTtl must say?")
     void aGrantThatWasRenewedEndsOneTermLater(CheckContext t) throws Exception {
+        t.needsGrantsThatOutlastConnections();
         LockClient rival = t.connected("rival");
         ClientLink link = t.link("silent");
         BackendProbe probe = t.probe(link, "silent");

@@ -9,6 +9,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockedAction;
 import io.keyway.lock.LockedFunction;
 import io.keyway.lock.ReleaseOutcome;
@@ -142,13 +143,18 @@ final class RecordingClient {
         return method.getName().equals("callLocked") || method.getName().equals("tryRunLocked");
     }
 
-    /** What an interface does by its other methods is recorded by those; work goes to who runs it. */
+    /**
+     * What an interface does by its other methods is recorded by those; work, and transactions and trees, whose locks
+     * exclude others than their names say, go to who runs them.
+     */
     private static <T> T shown(Class<T> type, Instead instead) {
         return Proxies.of(type, (proxy, method, arguments) -> {
             if (method.getName().equals("unwrap") && ((Class<?>) arguments[0]).isInstance(proxy)) {
                 return proxy;
             }
-            return method.isDefault() && !takesWork(method)
+            boolean isAlone = method.getReturnType() == LockTransaction.class
+                    || method.getName().equals("tree");
+            return method.isDefault() && !takesWork(method) && !isAlone
                     ? InvocationHandler.invokeDefault(proxy, method, arguments)
                     : instead.call(method, arguments);
         });

@@ -8,6 +8,7 @@ import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
+import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.tck.history.LeaseFutures;
 import io.keyway.lock.tck.wrap.ForwardingClient;
 import io.keyway.lock.tck.wrap.ForwardingLease;
@@ -47,6 +48,11 @@ class AlteredClient extends ForwardingClient {
     @Override
     public DistributedReadWriteLock readWriteLock(LockName name) {
         return new Both(super.readWriteLock(name));
+    }
+
+    @Override
+    public DistributedReadWriteLock readWriteLock(LockName name, WriterPolicy policy) {
+        return new Both(super.readWriteLock(name, policy));
     }
 
     @Override

@@ -44,6 +44,7 @@ final class AlteredRequests {
                 queue,
                 owner,
                 request.holdAtLeast(),
-                request.perResource());
+                request.perResource(),
+                request.policy());
     }
 }

@@ -13,6 +13,7 @@ final class Mutants {
                     FloorMutants.ALL,
                     TermMutants.ALL,
                     HoldAtLeastMutants.ALL,
+                    DrainMutants.ALL,
                     QueueMutants.ALL,
                     OrderMutants.ALL,
                     ReleaseMutants.ALL,

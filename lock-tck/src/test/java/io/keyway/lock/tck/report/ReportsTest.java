@@ -71,53 +71,55 @@ class ReportsTest {
         String text = new Compatibility(result, Ruling.of(result), Samples.HOST).markdown();
         assertThat(text)
                 .startsWith("""
-                        # Sample locks 1.2: not compatible
+                    # Sample locks 1.2: not compatible
 
-                        At least one check has failed. 1 passed, 1 failed, 1 not run.
+                    At least one check has failed. 1 passed, 1 failed, 1 not run.
 
-                        | | |
-                        |---|---|
-                        | URL | `lock:sample://h:1?password=***` |
-                        | API level | 1 |
-                        | Kit | 0.1 |
-                        | Profile | smoke |
-                        | Seed | 7 |
-                        | Time factor | 1 |
-                        | Locks shared within | network |
-                        | os | Sample 1 |
+                    | | |
+                    |---|---|
+                    | URL | `lock:sample://h:1?password=***` |
+                    | API level | 1 |
+                    | Kit | 0.1 |
+                    | Profile | smoke |
+                    | Seed | 7 |
+                    | Time factor | 1 |
+                    | Locks shared within | network |
+                    | os | Sample 1 |
 
-                        ## Features
+                    ## Features
 
-                        | Feature | Declared |
-                        |---|---|
-                        | read-write | no |
-                        | semaphore | no |
-                        | fencing | yes |
-                        | fifo | no |
-                        | list | yes |
-                        | break | no |
-                        | wake-up | no |
-                        | caching | no |
-                        | upgrade | no |
-                        | hold-at-least | no |
-                        | transactions | no |
+                    | Feature | Declared |
+                    |---|---|
+                    | read-write | no |
+                    | semaphore | no |
+                    | fencing | yes |
+                    | fifo | no |
+                    | list | yes |
+                    | break | no |
+                    | wake-up | no |
+                    | caching | no |
+                    | upgrade | no |
+                    | hold-at-least | no |
+                    | drain | no |
+                    | transactions | no |
+                    | tree | no |
 
-                        ## Guarantees
+                    ## Guarantees
 
-                        | Of | Grade | Condition |
-                        |---|---|---|
-                        | exclusion | always |  |
-                        | belief | timed | clock rates \\| within 1 % |
-                        | tokens | always |  |
-                        | failover | no |  |
-                        | ttl | 100 ms to 60.0 s |  |
+                    | Of | Grade | Condition |
+                    |---|---|---|
+                    | exclusion | always |  |
+                    | belief | timed | clock rates \\| within 1 % |
+                    | tokens | always |  |
+                    | failover | no |  |
+                    | ttl | 100 ms to 60.0 s |  |
 
-                        ## Rules
+                    ## Rules
 
-                        | Rule | Level | Finding | Reason |
-                        |---|---|---|---|
-                        | LK-101 | MUST | pass |  |
-                        """)
+                    | Rule | Level | Finding | Reason |
+                    |---|---|---|---|
+                    | LK-101 | MUST | pass |  |
+                    """)
                 .contains("| LK-301 | MUST | fail | two &lt;hold> & \"believe\" \u0001 |\n")
                 .contains("| LK-302 | MUST | inconclusive | a check that covers it failed by another rule |\n")
                 .endsWith("\n## Not run\n\n- no server: LK-1510/a-restart\n");

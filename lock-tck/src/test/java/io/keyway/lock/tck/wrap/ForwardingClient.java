@@ -13,6 +13,7 @@ import io.keyway.lock.LockListener;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Subscription;
+import io.keyway.lock.WriterPolicy;
 import java.util.Objects;
 import java.util.Set;
 
@@ -57,6 +58,11 @@ public abstract class ForwardingClient implements LockClient {
     @Override
     public DistributedReadWriteLock readWriteLock(LockName name) {
         return to.readWriteLock(name);
+    }
+
+    @Override
+    public DistributedReadWriteLock readWriteLock(LockName name, WriterPolicy policy) {
+        return to.readWriteLock(name, policy);
     }
 
     @Override
