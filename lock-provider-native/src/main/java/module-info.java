@@ -1,3 +1,4 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 /** The peer-to-peer provider: locks without a server to install. */
 @SuppressWarnings("module") // the command line and the simulator are built after this
 module io.keyway.lock.peer {
@@ -14,8 +15,14 @@ module io.keyway.lock.peer {
     requires org.slf4j;
 
     exports io.keyway.lock.peer;
+    exports io.keyway.lock.peer.bakery to
+            io.keyway.lock.simulator;
     exports io.keyway.lock.peer.cluster to
             io.keyway.lock.cli,
+            io.keyway.lock.simulator;
+    exports io.keyway.lock.peer.election to
+            io.keyway.lock.simulator;
+    exports io.keyway.lock.peer.home to
             io.keyway.lock.simulator;
     exports io.keyway.lock.peer.kernel to
             io.keyway.lock.simulator;

@@ -41,7 +41,8 @@ import java.util.function.BiConsumer;
 /**
  * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster},
  * that of several members, and {@code lock:native:mem://name}, that of one JVM; and other algorithms of clusters, as in
- * {@code lock:native:lamport://a:7400,b:7400/cluster}.
+ * {@code lock:native:lamport://a:7400,b:7400/cluster} and {@code lock:native:bakery://a:7400,b:7400,c:7400/cluster}.
+ * {@code lock:native:agent://a:7400,b:7400/cluster} is the lease service again, where every lock is one of a tree.
  */
 public final class NativeLockProvider implements LockProvider {
     private static final Library NETTY = new Library(
@@ -94,10 +95,14 @@ public final class NativeLockProvider implements LockProvider {
         }
         Duration maxTtl = request.get(NativeOptions.MAX_TTL);
         Algorithm algorithm = algorithm(url).openedWith(request);
+        if (request.get(NativeOptions.TREE) == NativeOptions.Switch.ON && !algorithm.locksTrees()) {
+            throw new InvalidLockUrlException(url + ": tree=on is for leases, and " + algorithm.name()
+                    + " has no locks of trees. Leave it out, or use lock:native:agent://.");
+        }
         Optional<TraceFile> trace = trace(request);
         NativeEngine engine = new NativeEngine(
                 request.clientName(),
-                algorithm.id(),
+                algorithm,
                 request.get(CommonOptions.REQUEST_TIMEOUT),
                 algorithm.features(url),
                 algorithm.guarantees(scope(url), maxTtl),

@@ -58,6 +58,11 @@ public final class NativeOptions {
             .withDefault(1000)
             .withDescription("how many unused locks stay with this client at most");
 
+    public static final Option<Switch> TREE = Option.choice("tree", Switch.class)
+            .withDefault(Switch.OFF)
+            .withDescription("whether every lock of this client is one of its name and of all names below it, as with"
+                    + " lock:native:agent://");
+
     public static final Option<Host> HOST = Option.choice("host", Host.class)
             .withDefault(Host.INPROCESS)
             .withDescription(
@@ -134,6 +139,7 @@ public final class NativeOptions {
             CACHE,
             CACHE_FOR,
             CACHE_SIZE,
+            TREE,
             HOST,
             GUARD,
             SHARDS,

@@ -15,6 +15,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReentrantLocks;
+import io.keyway.lock.Subscription;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -194,6 +195,26 @@ class ApplicationExamplesTest {
         world.advance(Duration.ofSeconds(8));
         assertThat(counted).hasSize(1);
         assertThat(done).anyMatch(line -> line.contains("LOST"));
+    }
+
+    @Test
+    void watch() throws InterruptedException {
+        List<String> page = new ArrayList<>();
+        // watch begins
+        try (Subscription watch = locks.watch("jobs/nightly", now -> {
+            String who = now.isFree() ? "nobody" : now.status().holders().get(0).client();
+            page.add(who + " holds, " + now.status().waiters().size() + " wait" + (now.certain() ? "" : "?"));
+        })) {
+            work("while others look at the page");
+        }
+        // watch ends
+        try (Subscription watch = locks.watch("jobs/nightly", now -> page.add(String.valueOf(now.isFree())))) {
+            world.advanceUntil(() -> page.contains("true"), Duration.ofSeconds(2));
+            Lease lease = locks.lock("jobs/nightly").acquire();
+            world.advanceUntil(() -> page.contains("false"), Duration.ofSeconds(2));
+            lease.release();
+        }
+        assertThat(page).contains("true", "false");
     }
 
     @Test

@@ -20,7 +20,15 @@ class DocumentedCodeTest {
             "(?:<!-- compiled and run by the tests: (\\S+), ([^>]+) -->\n)?```java\n(.*?)\n```", Pattern.DOTALL);
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "docs/testing.md", "docs/applications.md"})
+    @ValueSource(
+            strings = {
+                "README.md",
+                "docs/testing.md",
+                "docs/applications.md",
+                "docs/several-locks.md",
+                "docs/elections.md",
+                "docs/transactions.md"
+            })
     void eachBlockIsARegionOfASource(String page) throws IOException {
         Matcher block = BLOCK.matcher(Files.readString(ROOT.resolve(page)));
         int blocks = 0;

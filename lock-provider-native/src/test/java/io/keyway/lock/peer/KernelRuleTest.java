@@ -22,6 +22,7 @@ import io.keyway.lock.peer.service.Algorithm;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -40,8 +41,11 @@ class KernelRuleTest {
         ROOT + "service..",
         ROOT + "client..",
         ROOT + "queue..",
+        ROOT + "home..",
+        ROOT + "election..",
         ROOT + "lease..",
-        ROOT + "lamport.."
+        ROOT + "lamport..",
+        ROOT + "bakery.."
     };
     private static final JavaClasses PRODUCTION = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -172,12 +176,14 @@ class KernelRuleTest {
                 .resideOutsideOfPackages(ROOT + "lease..", ROOT + "algorithms..")
                 .should()
                 .dependOnClassesThat(resideInAPackage(ROOT + "lease.."));
-        noClasses()
-                .that()
-                .resideOutsideOfPackages(ROOT + "lamport..", ROOT + "algorithms..")
-                .should()
-                .dependOnClassesThat(resideInAPackage(ROOT + "lamport.."))
-                .check(OURS);
+        for (String other : List.of("lamport..", "bakery..")) {
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackages(ROOT + other, ROOT + "algorithms..")
+                    .should()
+                    .dependOnClassesThat(resideInAPackage(ROOT + other))
+                    .check(OURS);
+        }
         rule.check(OURS);
         assertThatThrownBy(() -> rule.check(new ClassFileImporter().importClasses(NamesAnAlgorithm.class)))
                 .isInstanceOf(AssertionError.class);

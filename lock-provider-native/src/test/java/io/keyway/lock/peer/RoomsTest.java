@@ -28,8 +28,8 @@ class RoomsTest {
             List.of("member"), // what a member is wherever it runs
             List.of("engine"), // what a client is wherever its cells run
             List.of("algorithms"), // the registration of algorithms
-            List.of("lease", "lamport"),
-            List.of("client", "queue"), // the two sides of a lock, for algorithms to use
+            List.of("lease", "lamport", "bakery"),
+            List.of("client", "queue", "home", "election"), // the sides of a lock, for algorithms to use
             List.of("service", "net"), // the words that all algorithms share, and what an algorithm is; sockets
             List.of("trace"), // what is written down of frames
             List.of("wire", "security"),

@@ -2,7 +2,6 @@
 package io.keyway.lock.simulator;
 
 import io.keyway.lock.peer.kernel.Key;
-import io.keyway.lock.simulator.Options.Profile;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,7 +27,7 @@ final class Authority {
         List<LeaseOracle> all = new ArrayList<>(shared);
         if (!world.options().outOfSpec()) {
             all.add(bounds);
-            if (world.options().profile() != Profile.LAMPORT) { // whose order is that of tokens
+            if (!world.options().profile().attaches()) { // the order of those is that of tokens
                 all.add(order);
             }
         }

@@ -14,12 +14,17 @@ final class Campaigns {
             case CLUSTER -> cluster(LeaseModel.Kit.PRODUCT);
             case COUNTER -> throw new IllegalArgumentException("the counter is an algorithm of the tests alone");
             case LAMPORT -> lamport(LamportMembers.kit());
+            case BAKERY -> bakery(BakeryMembers.kit());
             case SHARED, PERMITS -> modes(profile, LeaseModel.Kit.PRODUCT);
         };
     }
 
     static Campaign lamport(LeaseModel.Kit kit) {
         return new Campaign(Profile.LAMPORT, world -> new LeaseModel(world, kit), LeaseActs::of);
+    }
+
+    static Campaign bakery(LeaseModel.Kit kit) {
+        return new Campaign(Profile.BAKERY, world -> new LeaseModel(world, kit), LeaseActs::of);
     }
 
     static Campaign cluster(LeaseModel.Kit kit) {

@@ -40,11 +40,16 @@ final class FaultPlanner {
 
     static List<Fault> plan(Options options) {
         FaultPlanner planner = new FaultPlanner(options);
-        if (options.members() > 1 && options.profile() != Profile.COUNTER && options.profile() != Profile.LAMPORT) {
+        if (options.members() > 1
+                && options.profile() != Profile.COUNTER
+                && !options.profile().attaches()) {
             planner.faults.addAll(ListPlanner.plan(options));
         }
         if (options.members() == 1 && isOfModes(options.profile())) {
             planner.handOvers();
+        }
+        if (options.profile() == Profile.BAKERY) {
+            planner.lostMembers();
         }
         while (planner.faults.size() < options.faults()) {
             planner.add();
@@ -91,6 +96,23 @@ final class FaultPlanner {
             long at = own.below(options.faultPhase());
             long down = own.logarithmic(Nanos.MILLI, options.maxTtl() / 4);
             faults.add(new Fault(Kind.HAND_OVER, at, down, 0, 0));
+        }
+    }
+
+    /** Away for so long that another leader is elected. */
+    private void lostMembers() {
+        Draws own = new Draws(options.seed(), 17);
+        for (int i = own.below(3); i > 0; i--) {
+            int member = -own.below(options.members());
+            long length = own.between(3, 6) * options.maxTtl();
+            long at = own.below(options.faultPhase());
+            if (own.chance(300) && options.budget() != Budget.STEADY) {
+                faults.add(new Fault(Kind.CRASH, at, length, member, 0));
+            } else {
+                // A member that stands still for so long keeps what others have stopped to count: not of interest here
+                Kind kind = own.one(Kind.CUT, Kind.CUT, Kind.CUT_TO_MEMBER, Kind.CUT_TO_CLIENT);
+                faults.add(new Fault(kind, at, length, member, Fault.ALL, 0));
+            }
         }
     }
 
@@ -152,8 +174,8 @@ final class FaultPlanner {
         if (options.profile() == Profile.COUNTER) {
             return 0; // what it forced is all that it promises by
         }
-        if (options.profile() == Profile.LAMPORT) {
-            // With an older file its clock would go back, and that is out of its promise.
+        if (options.profile().attaches()) {
+            // With an older file its clock or its tickets would go back, and that is out of its promise.
             return new Draws(options.seed(), 14 + 100L * faults.size()).chance(300) ? 3 : 0;
         }
         int amount = draws.one(0, 0, 2, 3, 4);

@@ -89,7 +89,7 @@ final class LeaseAnswers {
         if (notice instanceof LockNotice.Granted granted) {
             granted(cell, granted);
         } else if (notice instanceof LockNotice.Ended ended) {
-            ended(ended);
+            ended(cell, ended);
         } else if (notice instanceof LockNotice.ReleaseDone done) {
             released(cell, done);
         } else if (notice instanceof LockNotice.Closed closed) {
@@ -183,9 +183,15 @@ final class LeaseAnswers {
         }
     }
 
-    private void ended(LockNotice.Ended ended) {
+    private void ended(SimCell cell, LockNotice.Ended ended) {
         LeaseUser user = (LeaseUser) ended.user();
         Hold hold = user == null ? null : user.hold;
+        Set<LockNotice.ReleaseDone> goingBack = returned.get(cell.node().index());
+        if (goingBack.remove(returned(ended.key(), ended.token()))) {
+            // Its request was given up, so that the kit believes nothing, and its return is on its way.
+            goingBack.add(new LockNotice.ReleaseDone(ended.key(), ended.token(), Answer.NOT_HELD));
+            return;
+        }
         if (user == null || hold == null || hold.token != ended.token()) {
             throw new Violation("R9", "the end of token " + ended.token() + " is told, and nobody holds it");
         }

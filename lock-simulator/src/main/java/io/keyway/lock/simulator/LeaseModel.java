@@ -93,8 +93,8 @@ final class LeaseModel implements Model {
         this.users = new LeaseUsers(world, holdings, this::seats, oracles, settings.stopsBeforeRevoked(), kit);
         LeaseCells cells = new LeaseCells(kit, options.maxTtl(), settings, counters, authorities);
         boolean network = options.members() > 1;
-        this.topology = options.profile() == Profile.LAMPORT
-                ? new LamportMembers(world, authorities, users, kit.members().create(settings, all -> true))
+        this.topology = options.profile().attaches()
+                ? attached(kit.members().create(settings, all -> true))
                 : network ? new Cluster(world, cells, users) : new OneMember(world, cells, users, authorities);
         boolean timed = !options.outOfSpec();
         if (world.tracer() != null) {
@@ -113,7 +113,7 @@ final class LeaseModel implements Model {
         if (timed) {
             oracles.add(new BeliefExclusion());
             oracles.add(new HeldAtLeast(world::now));
-            if (options.profile() != Profile.LAMPORT && world.lists().findAny().isEmpty()) {
+            if (!options.profile().attaches() && world.lists().findAny().isEmpty()) {
                 oracles.add(new HeldOverRestarts());
             }
             oracles.add(new ReactionWindow(0.01, network ? UNSEEN_SLEEP : 0));
@@ -123,6 +123,12 @@ final class LeaseModel implements Model {
             authorities[m] = new Authority(world, world.member(m), users, oracles, sessions.proofTimeout());
             users.watch(authorities[m].watch());
         }
+    }
+
+    private Topology attached(MachineFactory members) {
+        return world.options().profile() == Profile.LAMPORT
+                ? new LamportMembers(world, authorities, users, members)
+                : new BakeryMembers(world, authorities, users, members);
     }
 
     private Seats seats() {

@@ -2,10 +2,10 @@
 package io.keyway.lock.simulator;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.home.HomeView;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.lamport.LamportView;
 import io.keyway.lock.peer.queue.LockManagerView;
 import java.util.List;
 
@@ -15,62 +15,62 @@ final class ManagerView {
 
     /** True if that machine decides on a name. */
     static boolean isOne(Machine machine) {
-        return LamportView.isManager(machine) || LockManagerView.isOne(machine);
+        return HomeView.isManager(machine) || LockManagerView.isOne(machine);
     }
 
     /** How many grants are in force. */
     static int grants(Machine machine) {
-        return LamportView.isManager(machine) ? (LamportView.held(machine) ? 1 : 0) : LockManagerView.grants(machine);
+        return HomeView.isManager(machine) ? (HomeView.held(machine) ? 1 : 0) : LockManagerView.grants(machine);
     }
 
     static long token(Machine machine, int index) {
-        return LamportView.isManager(machine) ? LamportView.token(machine) : LockManagerView.token(machine, index);
+        return HomeView.isManager(machine) ? HomeView.token(machine) : LockManagerView.token(machine, index);
     }
 
     static long hi(Machine machine, int index) {
-        return LamportView.isManager(machine) ? LamportView.token(machine) : LockManagerView.hi(machine, index);
+        return HomeView.isManager(machine) ? HomeView.token(machine) : LockManagerView.hi(machine, index);
     }
 
     static long ttl(Machine machine, int index) {
-        return LamportView.isManager(machine) ? LamportView.ttl(machine) : LockManagerView.ttl(machine, index);
+        return HomeView.isManager(machine) ? HomeView.ttl(machine) : LockManagerView.ttl(machine, index);
     }
 
     static long atLeast(Machine machine, int index) {
-        return LamportView.isManager(machine) ? 0 : LockManagerView.atLeast(machine, index);
+        return HomeView.isManager(machine) ? 0 : LockManagerView.atLeast(machine, index);
     }
 
     static LockMode mode(Machine machine, int index) {
-        return LamportView.isManager(machine) ? LockMode.EXCLUSIVE : LockManagerView.mode(machine, index);
+        return HomeView.isManager(machine) ? LockMode.EXCLUSIVE : LockManagerView.mode(machine, index);
     }
 
     static int permits(Machine machine, int index) {
-        return LamportView.isManager(machine) ? 1 : LockManagerView.permits(machine, index);
+        return HomeView.isManager(machine) ? 1 : LockManagerView.permits(machine, index);
     }
 
     static long request(Machine machine, int index) {
-        return LamportView.isManager(machine) ? LamportView.request(machine) : LockManagerView.request(machine, index);
+        return HomeView.isManager(machine) ? HomeView.request(machine) : LockManagerView.request(machine, index);
     }
 
     static Peer session(Machine machine, int index) {
-        return LamportView.isManager(machine) ? LamportView.session(machine) : LockManagerView.session(machine, index);
+        return HomeView.isManager(machine) ? HomeView.session(machine) : LockManagerView.session(machine, index);
     }
 
     /** A grant or a waiter whose session is over, or a place that is kept beyond its time; empty if there is none. */
     static String orphan(Machine machine, MemberView sessions, long now) {
-        return LamportView.isManager(machine)
-                ? LamportView.orphan(machine, sessions)
+        return HomeView.isManager(machine)
+                ? HomeView.orphan(machine, sessions)
                 : LockManagerView.orphan(machine, sessions, now);
     }
 
     /** The sessions whose requests wait, in the order of the queue. */
     static List<Peer> waiting(Machine machine) {
-        return LamportView.isManager(machine) ? LamportView.waiting(machine) : LockManagerView.waiting(machine);
+        return HomeView.isManager(machine) ? HomeView.waiting(machine) : LockManagerView.waiting(machine);
     }
 
     /** True if that request is in the queue. */
     static boolean waits(Machine machine, Peer session, long request) {
-        return LamportView.isManager(machine)
-                ? LamportView.waits(machine, session, request)
+        return HomeView.isManager(machine)
+                ? HomeView.waits(machine, session, request)
                 : LockManagerView.waits(machine, session, request);
     }
 }

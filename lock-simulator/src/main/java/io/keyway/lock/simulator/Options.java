@@ -61,10 +61,17 @@ record Options(
         COUNTER,
         /** Three members that keep Lamport's queues. */
         LAMPORT,
+        /** Three to five members, of which three are the leaders of a bakery. */
+        BAKERY,
         /** Readers and writers, who change from one to the other: one member, and in some worlds three or four. */
         SHARED,
         /** Permits of semaphores, of whose capacity each client has its own view: the same members. */
-        PERMITS
+        PERMITS;
+
+        /** Whether each client is attached to one of some members, which ask each other on its behalf. */
+        boolean attaches() {
+            return this == LAMPORT || this == BAKERY;
+        }
     }
 
     /** How much may break: most worlds must stay able to do something, or nothing interesting happens in them. */
@@ -83,9 +90,10 @@ record Options(
         boolean small = profile == Profile.SESSION || counter;
         boolean modes = profile == Profile.SHARED || profile == Profile.PERMITS;
         boolean members = profile == Profile.CLUSTER || (modes && new Draws(seed, 14).chance(300));
-        boolean cluster = members || profile == Profile.LAMPORT;
+        boolean cluster = members || profile.attaches();
         int spares = members && new Draws(seed, 12).chance(500) ? 1 : 0;
         long of100 = draws.below(100);
+        int more = profile == Profile.BAKERY ? new Draws(seed, 15).below(3) : 0;
         Budget budget = of100 < 70 ? Budget.STEADY : of100 < 90 ? Budget.RESTARTS : Budget.CHAOS;
         long maxTtl = draws.one(1L, 2L, 4L, 8L) * Nanos.SECOND;
         boolean calm = draws.chance(100);
@@ -93,7 +101,7 @@ record Options(
                 seed,
                 profile,
                 budget,
-                cluster ? 3 + spares : counter ? 3 : 1,
+                cluster ? 3 + spares + more : counter ? 3 : 1,
                 spares,
                 small ? draws.between(1, 3) == 1 ? 1 : 2 : (int) draws.between(2, 6),
                 small ? 1 : (int) draws.between(1, 3),

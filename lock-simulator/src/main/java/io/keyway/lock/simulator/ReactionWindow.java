@@ -8,13 +8,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * R3: after belief ended by the clock, its user has time to stop: nobody whom it excludes believes for about a quarter
- * of the ttl, on the old holder's clock. A hold that was released, broken or whose process is dead needs none.
+ * R3: after belief ended by the clock, or its user was told before that, that user has time to stop: nobody whom it
+ * excludes believes for about a quarter of the ttl, on the old holder's clock. A hold that was released, broken or
+ * whose process is dead needs none.
  */
 final class ReactionWindow implements LeaseOracle {
     private final double rateError;
     private final long unseen;
-    private final Map<String, List<Use>> overdue = new HashMap<>();
+    /** A hold that was lost, and when that was known on the clock of its client. */
+    private record Lost(Use use, long at) {
+        long since() {
+            return use.clock() - at;
+        }
+    }
+
+    private final Map<String, List<Lost>> overdue = new HashMap<>();
     private final IdentityHashMap<Use, Boolean> stopped = new IdentityHashMap<>();
 
     /**
@@ -32,12 +40,13 @@ final class ReactionWindow implements LeaseOracle {
 
     @Override
     public void began(Use use) {
-        List<Use> lately = overdue.get(use.name);
+        List<Lost> lately = overdue.get(use.name);
         if (lately == null) {
             return;
         }
-        for (Use old : lately) {
-            long since = old.clock() - old.deadline();
+        for (Lost lost : lately) {
+            Use old = lost.use();
+            long since = lost.since();
             boolean excluded = old.client != use.client && !Grant.together(old.mode, use.mode);
             if (excluded && since < window(old.ttl)) {
                 throw new Violation(
@@ -46,28 +55,30 @@ final class ReactionWindow implements LeaseOracle {
                                 + Nanos.text(window(old.ttl)) + " to stop");
             }
         }
-        lately.removeIf(old -> old.clock() - old.deadline() >= old.ttl);
+        lately.removeIf(lost -> lost.since() >= lost.use().ttl);
     }
 
     /** Its user has stopped. */
     @Override
     public void releasing(Use use) {
         stopped.put(use, true);
-        List<Use> lately = overdue.get(use.name);
+        List<Lost> lately = overdue.get(use.name);
         if (lately != null) {
-            lately.remove(use);
+            lately.removeIf(lost -> lost.use() == use);
         }
     }
 
     @Override
     public void finished(Use use, Use.Finish how) {
         if (stopped.remove(use) == null && how == Use.Finish.LOST) {
-            overdue.computeIfAbsent(use.name, fresh -> new ArrayList<>(2)).add(use);
+            boolean early = use.clock() - use.deadline() < 0;
+            Lost lost = new Lost(use, early ? use.clock() : use.deadline());
+            overdue.computeIfAbsent(use.name, fresh -> new ArrayList<>(2)).add(lost);
         }
     }
 
     @Override
     public void died(int client) {
-        overdue.values().forEach(lately -> lately.removeIf(old -> old.client == client));
+        overdue.values().forEach(lately -> lately.removeIf(lost -> lost.use().client == client));
     }
 }

@@ -27,6 +27,19 @@ public record Simulation(Run picture, boolean held, String verdict) {
     }
 
     /**
+     * Runs a world, and if a property does not hold there, runs it with ever less: fewer clients, faults, operations,
+     * and mishaps of frames. What is drawn is the smallest run that was found in which the same property does not
+     * hold; the verdict ends in its plan.
+     *
+     * @param settings the world
+     * @param command what makes it again
+     * @throws IllegalArgumentException if a link or a fault of the settings is not of this world
+     */
+    public static Simulation shrink(SimulationSettings settings, String command) {
+        return shrink(settings.campaign(), settings.plan(), settings.title(), command, settings.events());
+    }
+
+    /**
      * Runs a plan that a failed test has printed, or whoever else writes plans.
      *
      * @param plan its lines
@@ -39,6 +52,19 @@ public record Simulation(Run picture, boolean held, String verdict) {
         return run(Campaigns.of(parsed.options().profile()), parsed, title, command, 0);
     }
 
+    /**
+     * Runs a plan, and what is left of it when it has shrunk, as {@link #shrink(SimulationSettings, String)}.
+     *
+     * @param plan its lines
+     * @param title what it is, in a line
+     * @param command what makes it again
+     * @throws IllegalArgumentException as {@link #replay} does
+     */
+    public static Simulation shrink(String plan, String title, String command) {
+        Plan parsed = Plan.parse(plan);
+        return shrink(Campaigns.of(parsed.options().profile()), parsed, title, command, 0);
+    }
+
     /** With the machines of that campaign; 0 events: to the end. */
     static Simulation run(Campaign campaign, Plan plan, String title, String command, long events) {
         long most = events == 0 ? Long.MAX_VALUE : events;
@@ -46,6 +72,23 @@ public record Simulation(Run picture, boolean held, String verdict) {
         RunResult result = recorded.result();
         boolean held = result.violation() == null;
         return new Simulation(recorded.picture(), held, verdict(result, recorded.picture(), result.events() >= most));
+    }
+
+    static Simulation shrink(Campaign campaign, Plan plan, String title, String command, long events) {
+        Simulation whole = run(campaign, plan, title, command, events);
+        if (whole.held()) {
+            return whole;
+        }
+        Plan small = campaign.shrink(campaign.run(plan)).plan();
+        Simulation shrunk = run(campaign, small, title + "; shrunk", command, 0);
+        String lines = String.format(
+                Locale.ROOT,
+                "Shrunk from %d to %d faults, operations and mishaps. With these lines in a file,"
+                        + " keyway simulate --plan FILE runs what is left:%n%n%s",
+                plan.size(),
+                small.size(),
+                small);
+        return new Simulation(shrunk.picture(), false, shrunk.verdict() + lines);
     }
 
     private static String verdict(RunResult result, Run picture, boolean stopped) {

@@ -35,7 +35,7 @@ public record SimulationSettings(
         List<String> faults,
         List<String> slow) {
     /** What can be simulated. */
-    public static final List<String> ALGORITHMS = List.of("lease", "lamport", "bucket");
+    public static final List<String> ALGORITHMS = List.of("lease", "lamport", "bakery", "election", "bucket");
 
     /** The name of all faults that the seed draws, of all kinds. */
     public static final String ANY = "any";
@@ -63,12 +63,29 @@ public record SimulationSettings(
         if (events < 0) {
             throw new IllegalArgumentException("events: " + events + " is less than 0");
         }
-        boolean known = members == 0 || members == 3 || (members == 1 && !algorithm.equals("lamport"));
+        boolean elects = elects(algorithm);
+        boolean known = members == 0
+                || (members == 3 && !algorithm.equals("election"))
+                || (members == 1 && !attaches(algorithm))
+                || (elects && (members == 4 || members == 5));
         if (!known) {
-            throw new IllegalArgumentException("members: " + algorithm + " is simulated with "
-                    + (algorithm.equals("lamport") ? "3" : "1 or 3") + ", not with " + members);
+            String which = algorithm.equals("election")
+                    ? "4 or 5"
+                    : elects ? "3, 4 or 5" : attaches(algorithm) ? "3" : "1 or 3";
+            throw new IllegalArgumentException(
+                    "members: " + algorithm + " is simulated with " + which + ", not with " + members);
         }
         faults.forEach(SimulationSettings::fault);
+    }
+
+    /** Members of these are always several. */
+    private static boolean attaches(String algorithm) {
+        return algorithm.equals("lamport") || elects(algorithm);
+    }
+
+    /** Whether members elect leaders: of a bakery, or of one whose leaders are lost. */
+    private static boolean elects(String algorithm) {
+        return algorithm.equals("bakery") || algorithm.equals("election");
     }
 
     private static void within(String what, long value, long least, long most) {
@@ -108,12 +125,13 @@ public record SimulationSettings(
     }
 
     private int memberNodes() {
-        return members != 0 ? members : algorithm.equals("lamport") ? 3 : 1;
+        return members != 0 ? members : algorithm.equals("election") ? 5 : attaches(algorithm) ? 3 : 1;
     }
 
     private Profile profile() {
         return switch (algorithm) {
             case "lamport" -> Profile.LAMPORT;
+            case "bakery", "election" -> Profile.BAKERY;
             case "bucket" -> Profile.PERMITS;
             default -> memberNodes() == 1 ? Profile.LEASE : Profile.CLUSTER;
         };
@@ -129,11 +147,15 @@ public record SimulationSettings(
                 .with("names", String.valueOf(locks))
                 .with("acts", String.valueOf(operations))
                 .with("maxTtl", String.valueOf(2 * Nanos.SECOND))
-                .with("faultPhase", String.valueOf(Math.max(SHORTEST, operations * OPERATION_EVERY)))
+                .with("faultPhase", String.valueOf(Math.max(shortest(), operations * OPERATION_EVERY)))
                 .with("ordered", String.valueOf(ordered))
                 .with("outOfSpec", "false")
                 .with("purityPerMille", "0");
         return any ? options : quiet(options);
+    }
+
+    private long shortest() {
+        return algorithm.equals("election") ? 13 * SHORTEST : SHORTEST;
     }
 
     /** Only what was asked for goes wrong. */
@@ -153,6 +175,9 @@ public record SimulationSettings(
         for (String link : slow) {
             planned.add(delay(link, options));
         }
+        if (algorithm.equals("election")) {
+            planned.addAll(lostLeaders(options));
+        }
         if (faults.contains(ANY)) {
             planned.addAll(FaultPlanner.plan(options));
         }
@@ -163,6 +188,14 @@ public record SimulationSettings(
                     + algorithm + " and " + count(memberNodes(), "member") + " (" + e.getMessage() + ")");
         }
         return new Plan(options, planned, LeaseActs.of(options), null);
+    }
+
+    /** Two members are cut off, one after the other, each for so long that another one is elected if it led. */
+    private static List<Fault> lostLeaders(Options options) {
+        long length = 4 * options.maxTtl();
+        return List.of(
+                new Fault(Kind.CUT, options.maxTtl(), length, 0, Fault.ALL, 0),
+                new Fault(Kind.CUT, 2 * length, length, -1, Fault.ALL, 0));
     }
 
     private Fault delay(String link, Options options) {

@@ -66,6 +66,11 @@ final class WatchedTurn extends ForwardingTurn<Turn> implements PeerView {
     }
 
     @Override
+    public long echo(String member) {
+        return turn().peers().echo(member);
+    }
+
+    @Override
     public void watch(Key key) {
         turn().peers().watch(key);
     }

@@ -86,8 +86,8 @@ class LeaseSimulationTest {
 
     @Test
     @Tag("soak")
-    void forTwoHundredMillionEvents() throws InterruptedException {
-        run(Profile.CLUSTER, 1L << 40, 200_000_000);
+    void forAThousandMillionEvents() throws InterruptedException {
+        run(Profile.CLUSTER, 1L << 40, 1_000_000_000);
     }
 
     private static Campaign.Total run(Profile profile, long first, long events) throws InterruptedException {

@@ -161,4 +161,30 @@ class SimulationReplayTest {
                 mishap at 10537075768ns client 2 direction 1 lost false doubled false late 200ms
                 """);
     }
+
+    /** R9: a grant of a request that its user had given up was broken before it was back. */
+    @Test
+    void aGrantThatIsOnItsWayBackMayEnd() {
+        assertClean("""
+                options seed=1099511644295 profile=CLUSTER budget=STEADY members=4 spares=1 clients=4 \
+                users=1 names=3 ordered=true latency=5009377 jitter=1521820 tail=0 lossPerMille=0 \
+                duplicatePerMille=0 batchWindow=0 lateness=5000000 diskLatency=31941371 \
+                faultPhase=32000000000 faults=11 acts=133 maxTtl=4000000000 drift=0 outOfSpec=false \
+                purityPerMille=0
+                fault NEW_LIST at 5628ms for 1ms node 0 amount 15
+                fault NEW_LIST at 13628ms for 1ms node -3 amount 15
+                fault NEW_LIST at 14232ms for 1ms node -1 amount 15
+                fault NEW_LIST at 14269ms for 109ms node -2 amount 15
+                fault PAUSE at 21623ms for 1812ms node 3 amount 0
+                act try at 2230886642ns client 2 user 0 name 0 wait 0ns hold 214134579ns
+                act break at 20481096694ns client 4 user 0 name 0 wait 2432762371ns hold 53365552ns
+                act lock at 19098484832ns client 4 user 0 name 0 wait 3113364232ns hold 112016ns
+                act lock at 13324902625ns client 4 user 0 name 0 wait 0ns hold 47296624ns
+                act lock at 4885061421ns client 3 user 0 name 0 wait 0ns hold 14265ns
+                act lock at 14369584716ns client 1 user 0 name 0 wait 0ns hold 30892860ns
+                act lock at 16288579715ns client 3 user 0 name 0 wait 2067989657ns hold 35922196ns
+                act lock at 9467490167ns client 3 user 0 name 0 wait 232224257ns hold 3526233701ns
+                listed mishaps 0
+                """);
+    }
 }

@@ -30,7 +30,7 @@ class SimulationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"lease,1", "lease,3", "lamport,3", "bucket,1", "bucket,3"})
+    @CsvSource({"lease,1", "lease,3", "lamport,3", "bakery,4", "election,5", "bucket,1", "bucket,3"})
     void equalSettingsAreEqualRuns(String algorithm, int members) {
         SimulationSettings settings = new SimulationSettings(
                 algorithm, 5, members, 3, 2, 12, 0, List.of("crash", "loss", "pause"), List.of());
@@ -157,6 +157,44 @@ class SimulationTest {
     }
 
     @Test
+    void whatABrokenPromiseNeedsIsLeftWhenItHasShrunk() {
+        for (long seed = 0; seed < 300; seed++) {
+            SimulationSettings settings =
+                    new SimulationSettings("lamport", seed, 0, 3, 1, 20, 0, List.of("crash", "cut", "cut"), List.of());
+            Campaign unsafe = Campaigns.lamport(LamportMembers.kit(UnsafeLamport.MAJORITY.machines()));
+            Plan plan = settings.plan();
+            Simulation whole = Simulation.run(unsafe, plan, "whole", "", 0);
+            if (!whole.held()) {
+                Simulation shrunk = Simulation.shrink(unsafe, plan, "whole", "", 0);
+                String lines = shrunk.verdict().substring(shrunk.verdict().indexOf("options seed="));
+                assertThat(shrunk.held()).isFalse();
+                assertThat(property(shrunk)).isEqualTo(property(whole));
+                assertThat(shrunk.picture().title()).isEqualTo("whole; shrunk");
+                assertThat(Plan.parse(lines).size()).isLessThan(plan.size()).isLessThanOrEqualTo(8);
+                assertThat(shrunk.picture().events())
+                        .hasSizeLessThan(whole.picture().events().size());
+                assertThat(Simulation.run(unsafe, Plan.parse(lines), "whole; shrunk", "", 0)
+                                .picture())
+                        .isEqualTo(shrunk.picture());
+                return;
+            }
+        }
+        throw new AssertionError("no seed finds that a majority decides");
+    }
+
+    private static String property(Simulation simulation) {
+        String violation = simulation.picture().violation();
+        return violation.substring(0, violation.indexOf(':'));
+    }
+
+    @Test
+    void whatHoldsIsNotShrunk() {
+        SimulationSettings settings = settings("lease", 1, List.of("cut"), List.of());
+
+        assertThat(Simulation.shrink(settings, "again")).isEqualTo(run(settings));
+    }
+
+    @Test
     void aRunStopsWhereItWasToldTo() {
         SimulationSettings settings = new SimulationSettings("lease", 1, 0, 3, 1, 50, 40, List.of(), List.of());
 
@@ -177,6 +215,20 @@ class SimulationTest {
         assertThatThrownBy(() -> Simulation.replay("fault", "t", "c"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("a plan");
+    }
+
+    /** Whoever leads, a leader is cut off and its seat is another one's, and everybody is served. */
+    @Test
+    void anElectionShowsHowALeaderIsReplaced() {
+        boolean replaced = false;
+        for (long seed = 1; seed <= 5; seed++) {
+            Simulation simulation = run(settings("election", seed, List.of(), List.of()));
+            assertThat(simulation.held()).as(simulation.verdict()).isTrue();
+            replaced |= simulation.picture().events().stream()
+                    .anyMatch(event ->
+                            event.text().contains("Leaders[") && event.text().contains("round=2,"));
+        }
+        assertThat(replaced).isTrue();
     }
 
     /** Each fault happens in a world of some algorithm, under its name. */

@@ -1,8 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.keyway.lock.peer.lease.UnsafeVariants;
 import io.keyway.lock.peer.queue.UnsafeModes;
 import io.keyway.lock.simulator.Options.Profile;
@@ -64,8 +62,7 @@ class UnsafeModesTest {
             events += result.events();
             Violation violation = result.violation();
             if (violation != null && foundBy(variant).contains(violation.property())) {
-                RunResult small = campaign.shrink(result, SHRINK_RUNS);
-                assertThat(small.plan().size()).as(small.plan().toString()).isLessThanOrEqualTo(30);
+                Shrunk.isSmall(variant, campaign.shrink(result, SHRINK_RUNS));
                 return;
             }
         }

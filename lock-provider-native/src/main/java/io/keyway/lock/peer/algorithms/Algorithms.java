@@ -1,17 +1,18 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.algorithms;
 
+import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.service.Algorithm;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** The registration of algorithms: one line for each. */
 public final class Algorithms {
     /** All of them; the first is the one of members and clients that name none. */
-    public static final List<Algorithm> ALL = List.of(new LeaseAlgorithm(), new LamportAlgorithm());
+    public static final List<Algorithm> ALL =
+            List.of(new LeaseAlgorithm(), LeaseAlgorithm.ofAgents(), new LamportAlgorithm(), new BakeryAlgorithm());
 
     private Algorithms() {}
 
@@ -27,7 +28,9 @@ public final class Algorithms {
 
     /** Their names, for people. */
     public static String names() {
-        return ALL.stream().map(Algorithm::name).collect(Collectors.joining(" and "));
+        List<String> names = ALL.stream().map(Algorithm::name).toList();
+        int last = names.size() - 1;
+        return String.join(", ", names.subList(0, last)) + " and " + names.get(last);
     }
 
     /** The one of that {@link Algorithm#name}; empty if there is none. */

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.client;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.TreeModes;
 import java.util.AbstractList;
 import java.util.Arrays;
 import java.util.List;
@@ -103,7 +104,27 @@ final class GrantList extends AbstractList<ClientGrant> {
     /** The one beside which nothing stands; null if there is none. */
     @Nullable
     ClientGrant exclusive() {
-        return size != 0 && all[0].handle.mode() == LockMode.EXCLUSIVE ? all[0] : null;
+        return size != 0 && all[0].isExclusive() ? all[0] : null;
+    }
+
+    /** Whether one of them is in use as a level of a tree, and that mode is of no tree; or the other way round. */
+    boolean isUsedInTheOtherKind(LockMode asked) {
+        for (int i = 0; i < size; i++) {
+            if (all[i].handle.mode().isTree() != asked.isTree() && !all[i].handle.idle()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether nothing of them stands in the way of a grant of a tree's level in that mode. */
+    boolean admitLevel(LockMode mode) {
+        for (int i = 0; i < size; i++) {
+            if (!TreeModes.together(all[i].handle.mode(), mode)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether one of them may be kept. */

@@ -14,6 +14,7 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.spi.TreeModes;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -308,6 +309,16 @@ class LocalWaiters {
         return false;
     }
 
+    /** Whether nothing that is pending stands in the way of a grant of a tree's level for that waiter. */
+    boolean admitLevel(Waiter waiter) {
+        for (Waiter other : pending) {
+            if (!other.converts() && !TreeModes.together(other.call.mode(), waiter.call.mode())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /**
      * Whether the pending grant may be used: its echo leaves enough belief. If not, it is confirmed once, and goes back
      * the next time.
@@ -432,7 +443,11 @@ class LocalWaiters {
                     refusal.cause() == RefusalCause.HELD
                             ? new LockNotice.Refused(key, request, refusal.holders(), waiter.call.user())
                             : new LockNotice.Failed(
-                                    key, request, refusal.cause().why(), waiter.call.user()));
+                                    key,
+                                    request,
+                                    refusal.cause().why(key),
+                                    refusal.cause() == RefusalCause.MIXED,
+                                    waiter.call.user()));
         }
     }
 

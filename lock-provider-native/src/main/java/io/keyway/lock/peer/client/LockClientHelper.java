@@ -20,7 +20,9 @@ import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.TreeModes;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -171,6 +173,8 @@ public class LockClientHelper implements Machine {
             revoke(from, revoke, turn);
         } else if (message instanceof LockMessage.Reasserted reasserted) {
             reasserted(reasserted, turn);
+        } else if (message instanceof LockMessage.Sought sought) {
+            sought(sought, turn);
         } else if (message instanceof LockMessage.Query query) {
             ClientGrant.answer(from, query, grants, waiters.queue(), turn);
         } else if (!(message instanceof LockMessage.Misdirected m && waiters.misdirected(m.request(), turn))
@@ -265,6 +269,9 @@ public class LockClientHelper implements Machine {
                 return;
             } else if (acquire.converts() != 0) {
                 convert(acquire, turn);
+            } else if (grants.isUsedInTheOtherKind(acquire.mode())) {
+                turn.tell(new LockNotice.Failed(
+                        key, acquire.request(), RefusalCause.MIXED.why(key), true, acquire.user()));
             } else {
                 ClientGrant alone = eachAsks ? null : grants.exclusive();
                 waiters.add(acquire, alone == null || alone.handle.idle() ? null : alone.holder(turn.now()), turn);
@@ -278,6 +285,8 @@ public class LockClientHelper implements Machine {
             if (held != null) {
                 end(held, LeaseLoss.Cause.EXPIRED, "its deadline passed", true, turn);
             }
+        } else if (call instanceof LockCall.Seek seek) {
+            seek(seek, turn);
         } else if (call instanceof LockCall.Evict evict) {
             ClientGrant held = grants.of(evict.token());
             if (held != null) {
@@ -285,6 +294,41 @@ public class LockClientHelper implements Machine {
             }
         } else {
             questions().called(call, turn);
+        }
+    }
+
+    /**
+     * That waiter wants to reach whoever is in its way. Its manager knows, if it knows the request; if not, somebody
+     * here is: the user of a grant, or a waiter who asks first.
+     */
+    private void seek(LockCall.Seek seek, Turn turn) {
+        Waiter waiter = waiters.find(seek.request());
+        if (waiter == null || (waiter.converts() && !waiter.isSent())) {
+            return;
+        }
+        if (waiter.isSent()) {
+            if (turn.client().exists()) {
+                turn.send(turn.client().session(), new LockMessage.Seek(key, seek.request(), seek.probe()));
+            }
+            return;
+        }
+        boolean used = false;
+        for (ClientGrant held : grants) {
+            used |= held.tellSought(waiter, seek.probe(), key, turn);
+        }
+        if (!used) {
+            waiters.queue().tellAhead(waiter, seek.probe(), key, turn);
+        }
+    }
+
+    /** Somebody elsewhere waits for what is used here, or behind a waiter of this client. */
+    private void sought(LockMessage.Sought sought, Turn turn) {
+        ClientGrant held = sought.grant() == 0 ? null : grants.covering(sought.grant());
+        GrantHandle.Use use = held == null ? null : held.handle.use();
+        if (use != null) {
+            turn.tell(new LockNotice.Sought(key, use.token(), 0, sought.probe()));
+        } else if (sought.grant() == 0 && waiters.find(sought.ahead()) != null) {
+            turn.tell(new LockNotice.Sought(key, 0, sought.ahead(), sought.probe()));
         }
     }
 
@@ -400,6 +444,9 @@ public class LockClientHelper implements Machine {
 
     /** Whether a grant for that waiter may stand beside what is here; otherwise one of them is of the past. */
     private boolean mayJoin(Waiter waiter) {
+        if (waiter.call.mode().isTree()) {
+            return waiter.converts() || (grants.admitLevel(waiter.call.mode()) && waiters.admitLevel(waiter));
+        }
         return waiter.converts()
                 || (waiter.isExclusive() ? grants.isEmpty() && !waiters.arePending() : !isExclusiveHere());
     }
@@ -812,10 +859,9 @@ public class LockClientHelper implements Machine {
         if (next == null || held.fits(next)) {
             return false;
         }
-        if (held.isExclusive() || next.isExclusive()) {
-            return true;
-        }
-        return next.call.mode() == LockMode.PERMITS && grants.permits() + next.call.permits() > next.call.capacity();
+        return next.call.mode() == LockMode.PERMITS
+                ? grants.permits() + next.call.permits() > next.call.capacity()
+                : !TreeModes.together(held.handle.mode(), next.call.mode());
     }
 
     private void await(Turn turn) {

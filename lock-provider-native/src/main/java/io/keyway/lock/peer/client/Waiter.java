@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.client;
 
-import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.LockCall;
@@ -52,7 +51,7 @@ final class Waiter {
     }
 
     boolean isExclusive() {
-        return call.mode() == LockMode.EXCLUSIVE;
+        return call.mode().isAlone();
     }
 
     /** Whether it wants another mode for a grant that it has. */

@@ -2,10 +2,15 @@
 package io.keyway.lock.peer.client;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.spi.Probe;
+import io.keyway.lock.spi.TreeModes;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -156,14 +161,14 @@ final class WaiterList implements Iterable<Waiter> {
     }
 
     /**
-     * The first whom that grant serves, without passing anybody over but readers, whom a reader's grant does not keep
-     * out.
+     * The first whom that grant serves, without passing anybody over but whom the grant does not keep out, as a
+     * reader's does not keep out readers.
      */
     @Nullable
     Waiter firstTaker(ClientGrant held) {
         Waiter waiter = first;
         while (waiter != null && (waiter.pending || !held.fits(waiter))) {
-            waiter = areReaders(waiter, held) ? waiter.after : null;
+            waiter = areBeside(waiter, held) ? waiter.after : null;
         }
         return waiter;
     }
@@ -171,14 +176,14 @@ final class WaiterList implements Iterable<Waiter> {
     /** Whether that grant keeps none of them out. */
     boolean allPass(ClientGrant held) {
         Waiter waiter = first;
-        while (waiter != null && areReaders(waiter, held)) {
+        while (waiter != null && areBeside(waiter, held)) {
             waiter = waiter.after;
         }
         return waiter == null;
     }
 
-    private static boolean areReaders(Waiter waiter, ClientGrant held) {
-        return waiter.call.mode() == LockMode.SHARED && held.handle.mode() == LockMode.SHARED;
+    private static boolean areBeside(Waiter waiter, ClientGrant held) {
+        return TreeModes.together(waiter.call.mode(), held.handle.mode());
     }
 
     /**
@@ -207,13 +212,25 @@ final class WaiterList implements Iterable<Waiter> {
         return waiter;
     }
 
-    /** Whether somebody wants another grant than that one to be a writer's. */
+    /** Whether somebody wants another grant than that one to be one beside which it cannot stand. */
     boolean areUpgrading(ClientGrant butNot) {
         Waiter waiter = first;
-        while (waiter != null && (!waiter.isExclusive() || butNot.handle.covers(waiter.call.converts()))) {
+        while (waiter != null
+                && (areBeside(waiter, butNot)
+                        || waiter.call.mode() == LockMode.SHARED
+                        || butNot.handle.covers(waiter.call.converts()))) {
             waiter = waiter.after;
         }
         return waiter != null;
+    }
+
+    /** Tells of a probe those before that waiter who are in its way. */
+    void tellAhead(Waiter waiter, Probe probe, Key key, Turn turn) {
+        for (Waiter ahead = waiter.before; ahead != null; ahead = ahead.before) {
+            if (!TreeModes.together(ahead.call.mode(), waiter.call.mode())) {
+                turn.tell(new LockNotice.Sought(key, 0, ahead.call.request(), probe));
+            }
+        }
     }
 
     void encode(StateEncoder out) {

@@ -184,11 +184,15 @@ public final class Router<C extends Router.Connection> {
     /** What a user asks. From any thread; what one thread asks of a name is led in that order. */
     public void post(Input.Command command) {
         Latest<C> known = latest;
-        if (known != null && command.call() instanceof LockCall.Acquire) {
+        if (known != null && isOfARequest(command)) {
             lead(command, known);
         } else {
             world.run(() -> enter(command));
         }
+    }
+
+    private static boolean isOfARequest(Input.Command command) {
+        return command.call() instanceof LockCall.Acquire || command.call() instanceof LockCall.Seek;
     }
 
     private void lead(Input.Command command, Latest<C> by) {
@@ -340,6 +344,9 @@ public final class Router<C extends Router.Connection> {
             return;
         }
         Latest<C> known = latest;
+        if (known == null && command.call() instanceof LockCall.Seek) {
+            return; // its request is not known to anybody either
+        }
         if (known == null) {
             unrouted.add(command, world.now());
             UnroutedRequests.patience(command).ifPresent(after -> world.after(after, () -> unrouted.expire(command)));

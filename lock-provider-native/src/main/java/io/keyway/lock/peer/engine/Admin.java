@@ -89,6 +89,12 @@ final class Admin {
         return status(semaphore, limit).thenApply(LockMessage.Status::out);
     }
 
+    /** Answered when the version is not that one any more, after half of the limit in any case. */
+    CompletableFuture<Long> change(Key key, long known, Duration limit) {
+        return ask(key, new LockCall.Watch(numbers.incrementAndGet(), known, limit.toNanos()))
+                .thenApply(told -> ((LockMessage.Changed) told.answer()).version());
+    }
+
     private CompletableFuture<LockMessage.Status> status(Key key, Duration limit) {
         return ask(key, new LockCall.Show(numbers.incrementAndGet(), limit.toNanos()))
                 .thenApply(told -> (LockMessage.Status) told.answer());

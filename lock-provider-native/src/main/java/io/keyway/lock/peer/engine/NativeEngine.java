@@ -12,6 +12,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
@@ -19,6 +20,7 @@ import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.nio.charset.StandardCharsets;
@@ -49,6 +51,7 @@ public final class NativeEngine implements LockEngine {
 
     private final Owner plainOwner;
     private final int algorithm;
+    private final boolean trees;
     private final long patience;
     private final Set<Feature> features;
     private final Guarantees guarantees;
@@ -57,6 +60,7 @@ public final class NativeEngine implements LockEngine {
     private final UntoldUses untold;
     private final Admin admin;
     private final ClientRuntime runtime;
+    private volatile @Nullable Observer observer;
 
     /** What comes back with a grant that took the place of another one, in another mode. */
     private record Conversion(GrantHold from, long token, Sink sink) {}
@@ -65,24 +69,25 @@ public final class NativeEngine implements LockEngine {
      * An engine over the cells of that client.
      *
      * @param client the client's name, for others to see
-     * @param algorithm the id of the algorithm that its cells run
+     * @param algorithm the one that its cells run
      * @param requestTimeout how long an attempt that does not wait may take
      * @param runtime opens the client; is given whom to tell what its cells tell, and which of them
      */
     public NativeEngine(
             String client,
-            int algorithm,
+            Algorithm algorithm,
             Duration requestTimeout,
             Set<Feature> features,
             Guarantees guarantees,
             Function<BiConsumer<Notice, ClientCell>, ClientRuntime> runtime) {
-        this.algorithm = algorithm;
+        this.algorithm = algorithm.id();
+        this.trees = algorithm.locksTrees();
         this.plainOwner = new Owner(client, Map.of());
         // Half of it is for the way there and back.
         this.patience = requestTimeout.toNanos() / 2;
         this.features = features;
         this.guarantees = guarantees;
-        this.admin = new Admin(algorithm, this::post, this::server);
+        this.admin = new Admin(algorithm.id(), this::post, this::server);
         this.untold = new UntoldUses(NativeEngine::tell, this::after);
         this.runtime = runtime.apply(this::heard);
     }
@@ -154,6 +159,11 @@ public final class NativeEngine implements LockEngine {
             releases.done(done);
         } else if (said instanceof LockNotice.Closed closed) {
             held.closed(closed.handle());
+        } else if (said instanceof LockNotice.Sought sought) {
+            Observer told = observer;
+            if (told != null) {
+                told.probed(LockKeys.named(sought.key().id()), sought.token(), sought.ahead(), sought.probe());
+            }
         } else if (said instanceof LockNotice.Told told) {
             admin.told(told);
         } else if (said instanceof LockNotice.Alarm alarm) {
@@ -197,8 +207,19 @@ public final class NativeEngine implements LockEngine {
     }
 
     @Override
-    public void observe(Observer observer) {
-        runtime.observe(observer);
+    public void observe(Observer user) {
+        observer = user;
+        runtime.observe(user);
+    }
+
+    @Override
+    public boolean locksTrees() {
+        return trees;
+    }
+
+    @Override
+    public void probe(LockKey key, long request, Probe probe) {
+        tell(key(key), new LockCall.Seek(request, probe));
     }
 
     @Override
@@ -289,6 +310,11 @@ public final class NativeEngine implements LockEngine {
     @Override
     public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
         return admin.show(key(key), limit);
+    }
+
+    @Override
+    public Optional<CompletionStage<Long>> change(LockKey key, long known, Duration limit) {
+        return Optional.of(admin.change(key(key), known, limit));
     }
 
     @Override

@@ -35,6 +35,12 @@ public interface PeerView {
     boolean suspected(String member);
 
     /**
+     * When the latest of all that this member has sent to that one was sent, on the cell's clock, that it is known to
+     * have processed in the present session; {@link Turn#NEVER} of one that is not up.
+     */
+    long echo(String member);
+
+    /**
      * Queues a message for the machine of its key at that member, as {@link Turn#send}. An answer to a message of a
      * member, by {@link Turn#send}, goes the same way.
      *

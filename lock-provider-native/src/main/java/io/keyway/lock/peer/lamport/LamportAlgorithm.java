@@ -10,6 +10,7 @@ import io.keyway.lock.Scope;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.client.DirectoryClient;
 import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.home.HomeManager;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.queue.LockDirectory;
@@ -75,7 +76,9 @@ public final class LamportAlgorithm implements Algorithm {
     public MachineFactory memberMachines(Predicate<String> owned) {
         return key -> key.equals(LamportKeys.PROCESS)
                 ? new LamportProcess()
-                : key.equals(LamportKeys.DIRECTORY) ? new LockDirectory() : new LamportManager(key, settings);
+                : key.equals(LamportKeys.DIRECTORY)
+                        ? new LockDirectory()
+                        : new HomeManager(key, LamportKeys.PROCESS, settings);
     }
 
     @Override

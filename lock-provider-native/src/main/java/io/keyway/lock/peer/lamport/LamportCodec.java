@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lamport;
 
+import io.keyway.lock.peer.home.Ticket;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;

@@ -17,24 +17,13 @@ enum LamportGoal implements CoverageGoal {
     OTHER_RESTARTED,
     /** A client asked a member that had not heard of all others yet. */
     ASKED_BEFORE_JOINED,
-    /** Somebody waited for a member that did not answer. */
-    SILENCE_TOLD,
-    /** A request that does not wait ended since others do not answer. */
-    REFUSED_FOR_SILENCE,
-    /** A request that does not wait ended since another one was before it. */
-    REFUSED_BEHIND,
-    /** The turn of a client came that had not been heard lately. */
-    TURN_OF_THE_SILENT,
     /** A restarted member took over what its client holds. */
     CLAIM_ADOPTED,
     CLAIM_REFUSED,
-    /** A request was withdrawn when it had been granted. */
-    WITHDRAWN_AFTER_GRANT,
     /** The clock went on into the next block. */
     CLOCK_RESERVED,
     /** A client's process had heard of a later time, from another member, than the one that it asked. */
     CLOCK_OF_CLIENT,
     /** An administrator broke what the client of another member held. */
-    BROKEN_ELSEWHERE,
-    GRANT_AFTER_EXPIRY
+    BROKEN_ELSEWHERE
 }

@@ -2,6 +2,8 @@
 package io.keyway.lock.peer.lamport;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.home.HomeCall;
+import io.keyway.lock.peer.home.Ticket;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
@@ -37,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>States of a request</b> of one of its own clients. <i>Unstamped</i>, until it has joined. <i>Asked</i>: it has
  * a {@link Ticket}, stands in the queues of all who have heard of it, and not all have answered. <i>Answered</i>: of
  * every other member something was heard that is later in the total order. <i>Given</i>: it is the first of its queue,
- * too, and its manager ({@link LamportManager}) was told so, once. Of the requests of other members it knows what they
- * said.
+ * too, and its manager ({@link io.keyway.lock.peer.home.HomeManager}) was told so, once. Of the requests of other
+ * members it knows what they said.
  *
  * <p><b>Messages</b> ({@link LamportMessage}), each stamped: REQUEST to all, answered by ACK; RELEASE to all. That is 3
  * (N - 1) for a lock and its release. When a member may be sent to again, what was sent last may be lost: BEGIN, a
@@ -68,6 +70,7 @@ class LamportProcess implements Machine {
     /** How many stamps one record reserves. */
     static final long BLOCK = 1 << 20;
 
+    private static final String RULE = "every member must answer";
     private static final int LOOK = 0;
     /** Who has not answered for so long is named to those who wait, in nanoseconds. */
     private static final long ATTENTION = 1_000_000_000L;
@@ -182,7 +185,7 @@ class LamportProcess implements Machine {
     /** Those of them that not all have answered, by stamp. */
     private final TreeMap<Long, Entry> unanswered = new TreeMap<>();
 
-    private final Map<Ask, LamportCall.Want> unstamped = new LinkedHashMap<>();
+    private final Map<Ask, HomeCall.Want> unstamped = new LinkedHashMap<>();
     private final TreeMap<Long, Asked> breaks = new TreeMap<>();
     private long lastBreak;
     /** The place of this member in the list of all, from 1; 0 before it has started. */
@@ -283,7 +286,7 @@ class LamportProcess implements Machine {
             } else if (said instanceof LamportMessage.Break request) {
                 breaks.put(++lastBreak, new Asked(member, null, from, request.name(), request.number()));
                 long token = new Ticket(request.request(), process).token();
-                call(request.name(), new LamportCall.BreakHere(lastBreak, token, request.reason()), turn);
+                call(request.name(), new HomeCall.BreakHere(lastBreak, token, request.reason()), turn);
             } else if (said instanceof LamportMessage.Broken broken) {
                 answerBreak(member, broken, turn);
             }
@@ -415,7 +418,7 @@ class LamportProcess implements Machine {
             if (!request.given) {
                 turn.goal(LamportGoal.WAITED_FOR_A_RELEASE);
                 if (request.answerAtOnce) {
-                    call(entry.name, new LamportCall.Behind(request.number, holders(entry.name, turn)), turn);
+                    call(entry.name, new HomeCall.Behind(request.number, holders(entry.name, turn)), turn);
                 }
             }
         }
@@ -430,7 +433,7 @@ class LamportProcess implements Machine {
         Entry first = first(queue);
         if (first.own != null && first.own.answered && !first.own.given) {
             first.own.given = true;
-            call(name, new LamportCall.Yours(first.own.number, first.ticket.token()), turn);
+            call(name, new HomeCall.Yours(first.own.number, first.ticket.token()), turn);
         }
         int before = -1; // the first one holds the lock, or is about to
         for (Entry entry : queue.values()) {
@@ -445,7 +448,7 @@ class LamportProcess implements Machine {
         Own request = entry.own;
         if (request != null && request.wantPlace && !request.given && ahead >= 0 && ahead != request.told) {
             request.told = ahead;
-            call(entry.name, new LamportCall.Placed(request.number, ahead, holders(entry.name, turn)), turn);
+            call(entry.name, new HomeCall.Placed(request.number, ahead, holders(entry.name, turn)), turn);
         }
     }
 
@@ -458,7 +461,7 @@ class LamportProcess implements Machine {
         return List.of(first.participant(first.ticket.token(), turn.now()));
     }
 
-    private static void call(String name, LamportCall call, Turn turn) {
+    private static void call(String name, HomeCall call, Turn turn) {
         turn.call(LamportKeys.lock(name), call);
     }
 
@@ -466,7 +469,7 @@ class LamportProcess implements Machine {
 
     @Override
     public void called(Call call, Turn turn) {
-        if (call instanceof LamportCall.OfManager said) {
+        if (call instanceof HomeCall.OfManager said) {
             hear(turn);
             asked(said, turn);
         } else if (call instanceof MemberView.Restored restored) {
@@ -566,25 +569,25 @@ class LamportProcess implements Machine {
         breaks.values().removeIf(asked -> down.member().equals(asked.holder()));
     }
 
-    private void asked(LamportCall.OfManager said, Turn turn) {
-        if (said instanceof LamportCall.Want want) {
+    private void asked(HomeCall.OfManager said, Turn turn) {
+        if (said instanceof HomeCall.Want want) {
             unstamped.put(new Ask(want.name(), want.number()), want);
             if (!mayAsk(turn)) {
                 turn.goal(LamportGoal.ASKED_BEFORE_JOINED);
             }
             stampAll(turn);
-        } else if (said instanceof LamportCall.Leave leave) {
+        } else if (said instanceof HomeCall.Leave leave) {
             leave(new Ask(leave.name(), leave.number()), turn);
-        } else if (said instanceof LamportCall.Adopt claim) {
+        } else if (said instanceof HomeCall.Adopt claim) {
             adopt(claim, turn);
-        } else if (said instanceof LamportCall.WhoIsSilent question) {
+        } else if (said instanceof HomeCall.WhoIsSilent question) {
             Ask ask = new Ask(question.name(), question.number());
             tellSilent(ask, own.get(ask), turn);
-        } else if (said instanceof LamportCall.Show show) {
+        } else if (said instanceof HomeCall.Show show) {
             show(show, turn);
-        } else if (said instanceof LamportCall.Break request) {
+        } else if (said instanceof HomeCall.Break request) {
             breakGrant(request, turn);
-        } else if (said instanceof LamportCall.BrokenHere broken) {
+        } else if (said instanceof HomeCall.BrokenHere broken) {
             answerBreak(broken, turn);
         }
     }
@@ -605,9 +608,9 @@ class LamportProcess implements Machine {
         if (unstamped.isEmpty() || !mayAsk(turn)) {
             return;
         }
-        List<LamportCall.Want> all = List.copyOf(unstamped.values());
+        List<HomeCall.Want> all = List.copyOf(unstamped.values());
         unstamped.clear();
-        for (LamportCall.Want want : all) {
+        for (HomeCall.Want want : all) {
             Ticket ticket = new Ticket(tick(turn), process);
             Own asks = new Own(want.number(), want.answerAtOnce(), want.wantPlace(), turn.now());
             Entry entry = new Entry(ticket, want.name(), want.owner(), want.since(), asks);
@@ -641,7 +644,7 @@ class LamportProcess implements Machine {
     }
 
     /** What a client still holds keeps its place: nobody has been given the lock since, for this member was silent. */
-    private void adopt(LamportCall.Adopt claim, Turn turn) {
+    private void adopt(HomeCall.Adopt claim, Turn turn) {
         Ticket ticket = Ticket.of(claim.token());
         boolean stands = !speaks && ticket.process() == process && ticket.stamp() <= inherited && !holds(claim.name());
         turn.goal(stands ? LamportGoal.CLAIM_ADOPTED : LamportGoal.CLAIM_REFUSED);
@@ -653,7 +656,7 @@ class LamportProcess implements Machine {
             own.put(new Ask(claim.name(), claim.number()), entry);
             insert(entry, turn);
         }
-        call(claim.name(), new LamportCall.Adopted(claim.number(), stands), turn);
+        call(claim.name(), new HomeCall.Adopted(claim.number(), stands), turn);
     }
 
     private boolean holds(String name) {
@@ -686,7 +689,7 @@ class LamportProcess implements Machine {
     }
 
     private void tellSilent(Ask ask, @Nullable Entry entry, Turn turn) {
-        call(ask.name(), new LamportCall.Waiting(ask.number(), entry != null, silent(entry, turn)), turn);
+        call(ask.name(), new HomeCall.Waiting(ask.number(), entry != null, RULE, silent(entry, turn)), turn);
     }
 
     private void armLook(Turn turn) {
@@ -714,7 +717,7 @@ class LamportProcess implements Machine {
 
     // Administrators
 
-    private void show(LamportCall.Show show, Turn turn) {
+    private void show(HomeCall.Show show, Turn turn) {
         TreeMap<Ticket, Entry> queue = queues.getOrDefault(show.name(), new TreeMap<>());
         ParticipantList all = new ParticipantList();
         holders(show.name(), turn).forEach(all::add);
@@ -734,12 +737,12 @@ class LamportProcess implements Machine {
         }
     }
 
-    private void breakGrant(LamportCall.Break request, Turn turn) {
+    private void breakGrant(HomeCall.Break request, Turn turn) {
         Ticket ticket = Ticket.of(request.token());
         String name = request.name();
         if (ticket.process() == process) {
             breaks.put(++lastBreak, new Asked(null, null, request.peer(), name, request.request()));
-            call(name, new LamportCall.BreakHere(lastBreak, request.token(), request.reason()), turn);
+            call(name, new HomeCall.BreakHere(lastBreak, request.token(), request.reason()), turn);
             return;
         }
         for (Map.Entry<String, Other> each : others.entrySet()) {
@@ -757,7 +760,7 @@ class LamportProcess implements Machine {
         turn.send(request.peer(), new LockMessage.Answer(LamportKeys.lock(name), request.request(), false));
     }
 
-    private void answerBreak(LamportCall.BrokenHere broken, Turn turn) {
+    private void answerBreak(HomeCall.BrokenHere broken, Turn turn) {
         Asked asked = breaks.remove(broken.number());
         if (asked == null) {
             return;

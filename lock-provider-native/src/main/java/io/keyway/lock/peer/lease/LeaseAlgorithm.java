@@ -28,11 +28,15 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** Leases: each name has one manager, which grants it for as long as it hears its client, and may recall it. */
+/**
+ * Leases: each name has one manager, which grants it for as long as it hears its client, and may recall it. As agents
+ * it is the same service for the same members, whose clients take every lock as one of a tree.
+ */
 public final class LeaseAlgorithm implements Algorithm {
     private static final Duration MIN_TTL = Duration.ofMillis(100);
 
     private final LockSettings settings;
+    private final boolean trees;
 
     /** With the usual settings. */
     public LeaseAlgorithm() {
@@ -40,7 +44,17 @@ public final class LeaseAlgorithm implements Algorithm {
     }
 
     public LeaseAlgorithm(LockSettings settings) {
+        this(settings, false);
+    }
+
+    private LeaseAlgorithm(LockSettings settings, boolean trees) {
         this.settings = settings;
+        this.trees = trees;
+    }
+
+    /** The same members, for clients all of whose locks are of trees. */
+    public static LeaseAlgorithm ofAgents() {
+        return new LeaseAlgorithm(LockSettings.defaults(), true);
     }
 
     @Override
@@ -50,7 +64,12 @@ public final class LeaseAlgorithm implements Algorithm {
 
     @Override
     public String name() {
-        return "lease";
+        return trees ? "agent" : "lease";
+    }
+
+    @Override
+    public boolean locksTrees() {
+        return trees;
     }
 
     @Override
@@ -84,7 +103,9 @@ public final class LeaseAlgorithm implements Algorithm {
                 ? settings.withoutCache()
                 : settings.withCache(
                         request.get(NativeOptions.CACHE_FOR).toNanos(), request.get(NativeOptions.CACHE_SIZE));
-        return new LeaseAlgorithm(request.get(NativeOptions.GUARD) == 0 ? opened : opened.withStopBeforeRevoked());
+        return new LeaseAlgorithm(
+                request.get(NativeOptions.GUARD) == 0 ? opened : opened.withStopBeforeRevoked(),
+                trees || request.get(NativeOptions.TREE) == NativeOptions.Switch.ON);
     }
 
     @Override
@@ -98,9 +119,16 @@ public final class LeaseAlgorithm implements Algorithm {
                 Feature.BREAK,
                 Feature.WAKE_UP,
                 Feature.UPGRADE,
-                Feature.HOLD_AT_LEAST);
+                Feature.HOLD_AT_LEAST,
+                Feature.TRANSACTIONS,
+                Feature.TREE);
         if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
             features.add(Feature.CACHING);
+        }
+        if (trees || url.option(NativeOptions.TREE).orElse(NativeOptions.Switch.OFF) == NativeOptions.Switch.ON) {
+            // Both are of one grant, and the lock of a tree is several.
+            features.remove(Feature.UPGRADE);
+            features.remove(Feature.HOLD_AT_LEAST);
         }
         return features;
     }

@@ -2,22 +2,23 @@
 package io.keyway.lock.peer.queue;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.TreeModes;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which grants of one name may stand at the same time: an exclusive one stands alone, shared ones stand beside each
- * other, and permits beside permits as long as all of them together are no more than there are by the word of whoever
- * asks. Pure.
+ * other, those of a tree's levels as {@link TreeModes} has it, and permits beside permits as long as all of them
+ * together are no more than there are by the word of whoever asks. Pure.
  *
  * <p>Asked about the head of a queue, and again after each grant, it is fair: nobody overtakes, so that neither a
  * writer nor a request for many permits starves, and readers that stand one behind another are granted together. The
  * one exception is {@link WaitQueue#above}.
  */
 public final class Admission {
-    /** One holder at a time, or many readers. */
-    public static final Admission LOCKS = of(LockMode.EXCLUSIVE, LockMode.SHARED);
+    /** One holder at a time, or many readers; or the levels of trees. */
+    public static final Admission LOCKS = new Admission(EnumSet.complementOf(EnumSet.of(LockMode.PERMITS)));
 
     /** Permits. */
     public static final Admission SEMAPHORES = of(LockMode.PERMITS);
@@ -32,20 +33,46 @@ public final class Admission {
 
     /** What grants take together. */
     static class Claims {
-        private int exclusive;
-        private int shared;
-        private int permitGrants;
+        private final int[] grants;
         private long permits;
 
+        Claims() {
+            this(new int[MODES.length], 0);
+        }
+
+        private Claims(int[] grants, long permits) {
+            this.grants = grants;
+            this.permits = permits;
+        }
+
         final void count(Claim claim, int times) {
-            switch (claim.mode()) {
-                case EXCLUSIVE -> exclusive += times;
-                case SHARED -> shared += times;
-                case PERMITS -> {
-                    permitGrants += times;
-                    permits += (long) times * claim.permits();
+            grants[at(claim.mode())] += times;
+            permits += claim.mode() == LockMode.PERMITS ? (long) times * claim.permits() : 0;
+        }
+
+        /** Where the grants of that mode are counted. */
+        private static int at(LockMode mode) {
+            return switch (mode) {
+                case EXCLUSIVE -> 0;
+                case SHARED -> 1;
+                case PERMITS -> 2;
+                case INTENT_SHARED -> 3;
+                case INTENT_EXCLUSIVE -> 4;
+                case TREE_SHARED -> 5;
+                case TREE_SHARED_INTENT_EXCLUSIVE -> 6;
+                case TREE_EXCLUSIVE -> 7;
+            };
+        }
+
+        /** Whether all of them stand beside a claim in that mode, permits beside permits. */
+        private boolean standBeside(LockMode mode) {
+            for (LockMode each : MODES) {
+                boolean beside = each == mode && mode == LockMode.PERMITS;
+                if (grants[at(each)] > 0 && !beside && standsInTheWay(each, mode)) {
+                    return false;
                 }
             }
+            return true;
         }
 
         /** These but for those, which are some of them. */
@@ -54,20 +81,15 @@ public final class Admission {
                 return this;
             }
             Claims rest = copy();
-            rest.exclusive -= some.exclusive;
-            rest.shared -= some.shared;
-            rest.permitGrants -= some.permitGrants;
+            for (int i = 0; i < grants.length; i++) {
+                rest.grants[i] -= some.grants[i];
+            }
             rest.permits -= some.permits;
             return rest;
         }
 
         final Claims copy() {
-            Claims copy = new Claims();
-            copy.exclusive = exclusive;
-            copy.shared = shared;
-            copy.permitGrants = permitGrants;
-            copy.permits = permits;
-            return copy;
+            return new Claims(grants.clone(), permits);
         }
 
         /** How many permits they are. */
@@ -75,6 +97,8 @@ public final class Admission {
             return permits;
         }
     }
+
+    private static final LockMode[] MODES = LockMode.values();
 
     private final Set<LockMode> modes;
 
@@ -103,18 +127,13 @@ public final class Admission {
 
     /** As {@link #admits(Claims, Claim, int)}. */
     boolean admits(Claims granted, LockMode mode, int permits, int capacity) {
-        if (!serves(mode)) {
-            return false;
-        }
-        return switch (mode) {
-            case EXCLUSIVE -> granted.exclusive + granted.shared + granted.permitGrants == 0;
-            case SHARED -> granted.exclusive + granted.permitGrants == 0;
-            case PERMITS -> granted.exclusive + granted.shared == 0 && granted.permits + permits <= capacity;
-        };
+        return serves(mode)
+                && granted.standBeside(mode)
+                && (mode != LockMode.PERMITS || granted.permits + permits <= capacity);
     }
 
     /** Whether a request of one mode could be granted sooner if a grant of the other one ended. */
     static boolean standsInTheWay(LockMode granted, LockMode asked) {
-        return granted != LockMode.SHARED || asked != LockMode.SHARED;
+        return !TreeModes.together(granted, asked);
     }
 }

@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.Promising;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
@@ -60,10 +61,13 @@ public final class GrantTable {
     public static Optional<List<Entry>> of(Cell cell, int algorithm, long now) {
         List<Entry> table = new ArrayList<>();
         for (Key key : cell.keys()) {
+            Machine machine = cell.machine(key);
+            if (machine instanceof Promising promising && promising.hasPromised()) {
+                return Optional.empty();
+            }
             if (key.algorithm() != algorithm || !LockKeys.isNamed(key)) {
                 continue;
             }
-            Machine machine = cell.machine(key);
             if (!(machine instanceof LockManager manager)) {
                 return Optional.empty(); // of grants of another kind nobody knows how to carry them over
             }

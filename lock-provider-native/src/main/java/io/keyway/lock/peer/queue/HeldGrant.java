@@ -102,7 +102,8 @@ final class HeldGrant implements Admission.Claim {
         grant.until = now + was.left();
         grant.ceiling = was.mode() == LockMode.PERMITS ? was.ceiling() : NO_CEILING;
         if (was.before() != 0) {
-            grant.before = grant.former(was.before(), was.before());
+            grant.before = grant.former(
+                    was.before(), was.before(), was.mode().isTree() ? LockMode.INTENT_SHARED : LockMode.SHARED);
         }
         return grant;
     }
@@ -150,9 +151,9 @@ final class HeldGrant implements Admission.Claim {
         return ceiling != NO_CEILING && recallable() && !settled;
     }
 
-    /** Whether this was a reader's before its mode was changed. */
+    /** Whether this was a reader's, or a weaker one of a tree's level, before its mode was changed. */
     boolean isUpgraded() {
-        return before != null && before.mode == LockMode.SHARED && mode == LockMode.EXCLUSIVE;
+        return before != null && (mode.isTree() || (before.mode == LockMode.SHARED && mode == LockMode.EXCLUSIVE));
     }
 
     /**
@@ -181,11 +182,11 @@ final class HeldGrant implements Admission.Claim {
     }
 
     /**
-     * The reader's grant that this one was before its mode was changed, or that its client claims when it has asked to
-     * be a reader.
+     * The weaker grant that this one was before its mode was changed, or that its client claims when it has asked to be
+     * a reader.
      */
-    HeldGrant former(long from, long to) {
-        HeldGrant former = new HeldGrant(peer, request, from, to, LockMode.SHARED, permits, ttl, owner, since, atLeast);
+    HeldGrant former(long from, long to, LockMode was) {
+        HeldGrant former = new HeldGrant(peer, request, from, to, was, permits, ttl, owner, since, atLeast);
         former.until = until;
         return former;
     }

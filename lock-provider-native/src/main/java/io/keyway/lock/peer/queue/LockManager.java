@@ -20,6 +20,7 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.peer.service.SharedGoal;
 import io.keyway.lock.peer.service.Tokens;
+import io.keyway.lock.spi.TreeModes;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue} with
  * the {@link TurnOrder} in it and the requests that {@link NoWaits do not wait}, {@link Recalls}, {@link Reassertions}
- * after a start, and the {@link Breaks} and {@link StatusQueries} of administrators. The manager grants, ends grants
- * and answers requests.
+ * after a start, the {@link Breaks} and {@link StatusQueries} of administrators, and the {@link Watches} of those who
+ * want to hear of each change. The manager grants, ends grants and answers requests.
  *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
  * floor of tokens. <i>Granted</i>: one grant, or as many as {@link Admission} lets stand together. <i>Waited for</i>:
@@ -57,12 +58,19 @@ import org.jspecify.annotations.Nullable;
  * upgrade waits nobody is granted; it ends with its read grant at the latest. As long as a client may take permits from
  * its cache for a user who sees few, no more are out than that. A request that does not wait is in the queue only while
  * a recall of its own, one before it that does not wait either, or the quarantine is unanswered.
+ * A name is a flat lock or a level of trees, by what stands or waits; a request of the other kind is refused. At a
+ * level several grants may wait to be raised, each before all requests, and whoever stands beside all that is before it
+ * is granted.
+ * A SEEK changes nothing: it goes on, as SOUGHT, to the holders that keep the request from being granted, or if there
+ * is none to the requests before it that do. A WATCH changes nothing: it is answered with CHANGED when the version is
+ * not the one that it names, at once if it is another one already.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;
     private static final int CLOSED = 1;
     private static final int STATUS = 2;
     private static final int KEPT = 3;
+    private static final int WATCH = 4;
 
     /**
      * For so long after a holder gave the lock to another client that waited for it, each grant is wanted, in
@@ -81,6 +89,7 @@ public class LockManager implements Machine {
     private @Nullable Recalls recalls;
     private @Nullable WaitQueue queue;
     private @Nullable StatusQueries questions;
+    private @Nullable Watches watches;
     private @Nullable Breaks breaks;
     private @Nullable Reassertions reassertions;
 
@@ -113,15 +122,20 @@ public class LockManager implements Machine {
             revoked(from, revoked, turn);
         } else if (message instanceof LockMessage.Reassert claim) {
             reassert(from, claim, turn);
+        } else if (message instanceof LockMessage.Seek seek) {
+            sought(from, seek, turn);
         } else if (message instanceof LockMessage.Show show) {
             questions = questions == null ? new StatusQueries(key, STATUS) : questions;
             questions.begin(from, show, shown(), turn);
+        } else if (message instanceof LockMessage.Watch watch) {
+            watches = watches == null ? new Watches(key, WATCH, settings.maxWaiters()) : watches;
+            watches.begin(from, watch, turn);
         } else if (message instanceof LockMessage.Use use && questions != null) {
             questions.answered(from, use, shown(), turn);
         } else if (message instanceof LockMessage.Break request) {
             breakGrant(from, request, turn);
         }
-        settle();
+        settle(turn);
     }
 
     @Override
@@ -143,7 +157,7 @@ public class LockManager implements Machine {
             HeldGrant grant = current(HeldGrant.NOBODY, disowned.token());
             finish(grant, grant == null ? 0 : grant.hi, turn);
         }
-        settle();
+        settle(turn);
     }
 
     @Override
@@ -154,10 +168,10 @@ public class LockManager implements Machine {
             reopen(turn);
         } else if (slot == KEPT) {
             endKept(turn);
-        } else if (questions != null) {
+        } else if (slot == STATUS && questions != null) {
             questions.due(shown(), turn);
         }
-        settle();
+        settle(turn);
     }
 
     // Requests
@@ -179,7 +193,9 @@ public class LockManager implements Machine {
                 || grants.of(from, request.request()) != null) {
             return;
         }
-        if (request.converts() != 0) {
+        if (isOfTheOtherKind(request.mode())) {
+            refuse(from, request, RefusalCause.MIXED, turn);
+        } else if (request.converts() != 0) {
             convert(from, request, turn);
         } else if (queue == null
                 && mayGrant(turn)
@@ -191,6 +207,12 @@ public class LockManager implements Machine {
         } else {
             enqueue(from, request, turn);
         }
+    }
+
+    /** Whether the name is a flat lock now and would be a level of trees, or the other way round. */
+    private boolean isOfTheOtherKind(LockMode asked) {
+        LockMode known = !grants.isEmpty() ? grants.get(0).mode : queue == null ? null : queue.firstMode();
+        return known != null && known.isTree() != asked.isTree();
     }
 
     void enqueue(Peer from, LockMessage.Acquire request, Turn turn) {
@@ -277,6 +299,33 @@ public class LockManager implements Machine {
         for (WaitQueue.Wait wait : waiters()) {
             if (grants.areQuiet() && !wait.request.noWait()) {
                 recalls().want(wait, turn);
+            }
+        }
+    }
+
+    /** Passes a probe on along the edges that are there now: to whoever keeps that request from being granted. */
+    private void sought(Peer from, LockMessage.Seek seek, Turn turn) {
+        WaitQueue waiters = queue;
+        WaitQueue.Wait wait = waiters == null ? null : waiters.find(from, seek.request());
+        if (waiters == null || wait == null) {
+            return;
+        }
+        HeldGrant own = wait.converts() ? current(from, wait.request.converts()) : null;
+        boolean held = false;
+        for (HeldGrant grant : grants) {
+            if (!grant.equals(own) && Admission.standsInTheWay(grant.mode, wait.mode())) {
+                held = true;
+                if (!grant.peer.equals(HeldGrant.NOBODY)) {
+                    turn.send(grant.peer, new LockMessage.Sought(key, grant.token, 0, seek.probe()));
+                }
+            }
+        }
+        for (WaitQueue.Wait ahead : held ? List.<WaitQueue.Wait>of() : waiters.all()) {
+            if (ahead.equals(wait)) {
+                return;
+            }
+            if (Admission.standsInTheWay(ahead.mode(), wait.mode())) {
+                turn.send(ahead.peer, new LockMessage.Sought(key, 0, ahead.request.request(), seek.probe()));
             }
         }
     }
@@ -374,7 +423,7 @@ public class LockManager implements Machine {
         if (!request.cache()) {
             return 1;
         }
-        return request.mode() == LockMode.EXCLUSIVE ? Tokens.RANGE : Tokens.range(grants.highest(turn.member()));
+        return request.mode().isAlone() ? Tokens.RANGE : Tokens.range(grants.highest(turn.member()));
     }
 
     private void tell(HeldGrant grant, Turn turn) {
@@ -525,6 +574,9 @@ public class LockManager implements Machine {
         if (questions != null) {
             questions.ended(peer, shown(), turn);
         }
+        if (watches != null) {
+            watches.ended(peer);
+        }
         if (breaks != null) {
             breaks.sessionEnded(peer);
         }
@@ -581,6 +633,8 @@ public class LockManager implements Machine {
         HeldGrant own = current(from, request.converts());
         if (own == null || own.imported()) {
             refuse(from, request, RefusalCause.HELD, turn);
+        } else if (own.mode.isTree() && TreeModes.covers(request.mode(), own.mode)) {
+            enqueue(from, request, turn);
         } else if (own.mode != LockMode.PERMITS && request.mode() == LockMode.SHARED) {
             // Of one that was asked for before this member was started again, the client claims a reader's grant.
             turn.goal(SharedGoal.DOWNGRADED);
@@ -640,10 +694,11 @@ public class LockManager implements Machine {
 
     /** A request that would change the mode of a grant that is over is over too. */
     private void refuseConversion(Turn turn) {
-        WaitQueue.Wait wait = queue == null ? null : queue.conversion();
-        if (wait != null && current(wait.peer, wait.request.converts()) == null) {
-            turn.goal(SharedGoal.UPGRADE_ENDED_WITH_ITS_GRANT);
-            refuse(wait, RefusalCause.HELD, turn);
+        for (WaitQueue.Wait wait : queue == null ? List.<WaitQueue.Wait>of() : queue.conversions()) {
+            if (current(wait.peer, wait.request.converts()) == null) {
+                turn.goal(SharedGoal.UPGRADE_ENDED_WITH_ITS_GRANT);
+                refuse(wait, RefusalCause.HELD, turn);
+            }
         }
     }
 
@@ -724,7 +779,9 @@ public class LockManager implements Machine {
     void reassert(Peer from, LockMessage.Reassert claim, Turn turn) {
         HeldGrant known = current(from, claim.token());
         if (known != null && known.token != claim.token()) {
-            known = known.imported() && claim.mode() == LockMode.SHARED ? former(known, claim) : null;
+            boolean weaker = claim.mode() == LockMode.SHARED
+                    || (known.mode.isTree() && claim.mode().isTree() && TreeModes.covers(known.mode, claim.mode()));
+            known = known.imported() && weaker ? former(known, claim) : null;
         }
         if (known != null) {
             boolean wasNobodys = known.imported();
@@ -738,9 +795,9 @@ public class LockManager implements Machine {
         }
     }
 
-    /** Its client has not heard that its mode was changed: it claims the reader's grant that it had, or asked for. */
+    /** Its client has not heard that its mode was changed: it claims the weaker grant that it had, or asked for. */
     private HeldGrant former(HeldGrant known, LockMessage.Reassert claim) {
-        HeldGrant former = known.former(claim.token(), claim.hi());
+        HeldGrant former = known.former(claim.token(), claim.hi(), claim.mode());
         exchange(known, former);
         grants.raise(known.hi);
         return former;
@@ -824,7 +881,11 @@ public class LockManager implements Machine {
     }
 
     /** What is empty is not kept. */
-    private void settle() {
+    private void settle(Turn turn) {
+        if (watches != null) {
+            watches.look(grants, waiters(), turn);
+            watches = watches.isEmpty() ? null : watches;
+        }
         queue = queue == null || queue.isEmpty() ? null : queue;
         questions = questions == null || questions.isEmpty() ? null : questions;
         breaks = breaks == null || breaks.isEmpty() ? null : breaks;
@@ -833,7 +894,7 @@ public class LockManager implements Machine {
 
     @Override
     public boolean atRest() {
-        return grants.isEmpty() && queue == null && questions == null && !closed();
+        return grants.isEmpty() && queue == null && questions == null && watches == null && !closed();
     }
 
     @Override
@@ -852,6 +913,7 @@ public class LockManager implements Machine {
         grants.copyInto(copy.grants);
         copy.queue = queue == null ? null : queue.copy();
         copy.questions = questions == null ? null : questions.copy();
+        copy.watches = watches == null ? null : watches.copy();
         copy.breaks = breaks == null ? null : breaks.copy();
         copy.reassertions = reassertions == null ? null : reassertions.copy(copy.grants);
         copy.perResource = perResource;
@@ -869,6 +931,10 @@ public class LockManager implements Machine {
         out.put(questions != null);
         if (questions != null) {
             questions.encode(out);
+        }
+        out.put(watches != null);
+        if (watches != null) {
+            watches.encode(out);
         }
         out.put(breaks != null);
         if (breaks != null) {

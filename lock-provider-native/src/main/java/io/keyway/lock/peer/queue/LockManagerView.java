@@ -128,6 +128,15 @@ public final class LockManagerView {
         return waiting;
     }
 
+    /** The requests that wait, in the order of the queue. */
+    public static List<Long> queued(Machine machine) {
+        List<Long> requests = new ArrayList<>();
+        for (WaitQueue.Wait wait : of(machine).waiters()) {
+            requests.add(wait.request.request());
+        }
+        return requests;
+    }
+
     /** True if that request is in the queue. */
     public static boolean waits(Machine machine, Peer session, long request) {
         for (WaitQueue.Wait wait : of(machine).waiters()) {

@@ -141,8 +141,9 @@ final class NoWaits {
             if (!before.request.noWait()) {
                 boolean passes = before.capacity() < wait.capacity()
                         && !admission.admits(granted, before, before.request.capacity());
+                passes |= wait.mode().isTree() && !Admission.standsInTheWay(before.mode(), wait.mode());
                 // Who waits for permits that its own capacity refuses is passed by a larger one (LK-1308).
-                if (before.converts() || (!passes && before.isHeard(turn))) {
+                if ((before.converts() && !passes) || (!passes && before.isHeard(turn))) {
                     return true;
                 }
                 continue;

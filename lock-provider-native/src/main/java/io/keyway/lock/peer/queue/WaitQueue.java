@@ -17,8 +17,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests that wait for one name, in the order in which their users asked; before them one that changes the mode
- * of a grant.
+ * The requests that wait for one name, in the order in which their users asked; before them those that change the mode
+ * of a grant: one at the most, but for levels of trees.
  */
 final class WaitQueue {
     /** No request claims to have waited longer: a week in nanoseconds. */
@@ -64,7 +64,7 @@ final class WaitQueue {
             return request.mode() == LockMode.PERMITS ? request.capacity() : 1;
         }
 
-        /** Whether it changes the mode of a grant: there is one at the most. */
+        /** Whether it changes the mode of a grant. */
         boolean converts() {
             return request.converts() != 0;
         }
@@ -178,10 +178,28 @@ final class WaitQueue {
         return false;
     }
 
-    /** The one that changes the mode of a grant; null if there is none. */
+    /** The first that changes the mode of a grant; null if there is none. */
     @Nullable
     Wait conversion() {
         return inOrder.isEmpty() || !inOrder.first().converts() ? null : inOrder.first();
+    }
+
+    /** All that change the mode of a grant, in order: one of a flat lock, any number of a level of trees. */
+    List<Wait> conversions() {
+        List<Wait> all = new ArrayList<>(1);
+        for (Wait wait : inOrder) {
+            if (!wait.converts()) {
+                break;
+            }
+            all.add(wait);
+        }
+        return all;
+    }
+
+    /** What the first of all wants; null if there is none. */
+    @Nullable
+    LockMode firstMode() {
+        return inOrder.isEmpty() ? null : inOrder.first().mode();
     }
 
     Wait add(Peer peer, LockMessage.Acquire request, long now) {

@@ -29,6 +29,8 @@ public final class WrongMember implements Machine {
             refuse(from, acquire.request(), turn);
         } else if (message instanceof LockMessage.Show show) {
             refuse(from, show.request(), turn);
+        } else if (message instanceof LockMessage.Watch watch) {
+            refuse(from, watch.request(), turn);
         } else if (message instanceof LockMessage.Break broken) {
             refuse(from, broken.request(), turn);
         } else if (message instanceof LockMessage.Reassert claim) {

@@ -86,6 +86,11 @@ public interface Algorithm {
         return this;
     }
 
+    /** Whether every lock of its clients is one of a tree. */
+    default boolean locksTrees() {
+        return false;
+    }
+
     /** What its clients can do that are opened with that URL. */
     Set<Feature> features(LockUrl url);
 

@@ -5,6 +5,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
 import org.jspecify.annotations.Nullable;
 
 /** What users of a client, the runtime of a member, and the machines of one cell ask each other. */
@@ -93,6 +94,9 @@ public sealed interface LockCall extends Call {
         }
     }
 
+    /** That request waits: pass the probe on to whoever is in its way. */
+    record Seek(long request, Probe probe) implements LockCall {}
+
     /** A user saw the deadline pass before the cell did. */
     record Lapse(long token) implements LockCall {}
 
@@ -134,6 +138,19 @@ public sealed interface LockCall extends Call {
         @Override
         public LockMessage message(Key key) {
             return new LockMessage.Show(key, request, limit / 2);
+        }
+    }
+
+    /** Answered when a name's version is not that one any more, or after half of the limit. */
+    record Watch(long request, long known, long limit) implements Question {
+        @Override
+        public Watch within(long left) {
+            return new Watch(request, known, left);
+        }
+
+        @Override
+        public LockMessage message(Key key) {
+            return new LockMessage.Watch(key, request, known, limit / 2);
         }
     }
 

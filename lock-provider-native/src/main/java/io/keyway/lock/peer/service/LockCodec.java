@@ -10,6 +10,7 @@ import io.keyway.lock.peer.service.LockMessage.Acquire;
 import io.keyway.lock.peer.service.LockMessage.Answer;
 import io.keyway.lock.peer.service.LockMessage.Blocked;
 import io.keyway.lock.peer.service.LockMessage.Break;
+import io.keyway.lock.peer.service.LockMessage.Changed;
 import io.keyway.lock.peer.service.LockMessage.Denied;
 import io.keyway.lock.peer.service.LockMessage.Granted;
 import io.keyway.lock.peer.service.LockMessage.ListNames;
@@ -24,9 +25,12 @@ import io.keyway.lock.peer.service.LockMessage.Recall;
 import io.keyway.lock.peer.service.LockMessage.Release;
 import io.keyway.lock.peer.service.LockMessage.Revoke;
 import io.keyway.lock.peer.service.LockMessage.Revoked;
+import io.keyway.lock.peer.service.LockMessage.Seek;
 import io.keyway.lock.peer.service.LockMessage.Show;
+import io.keyway.lock.peer.service.LockMessage.Sought;
 import io.keyway.lock.peer.service.LockMessage.Status;
 import io.keyway.lock.peer.service.LockMessage.Use;
+import io.keyway.lock.peer.service.LockMessage.Watch;
 import io.keyway.lock.peer.service.LockMessage.Withdraw;
 import io.keyway.lock.peer.wire.BodyCodec;
 import io.keyway.lock.peer.wire.WireException;
@@ -58,7 +62,15 @@ public final class LockCodec implements BodyCodec {
     private static final long MAX_EPOCH = 0xFFFF_FFFFL;
 
     /** In the order of their numbers on the wire. */
-    private static final List<LockMode> MODES = List.of(LockMode.EXCLUSIVE, LockMode.SHARED, LockMode.PERMITS);
+    private static final List<LockMode> MODES = List.of(
+            LockMode.EXCLUSIVE,
+            LockMode.SHARED,
+            LockMode.PERMITS,
+            LockMode.INTENT_SHARED,
+            LockMode.INTENT_EXCLUSIVE,
+            LockMode.TREE_SHARED,
+            LockMode.TREE_SHARED_INTENT_EXCLUSIVE,
+            LockMode.TREE_EXCLUSIVE);
 
     private static final List<LeaseLoss.Cause> ENDS =
             List.of(LeaseLoss.Cause.EXPIRED, LeaseLoss.Cause.BROKEN, LeaseLoss.Cause.DENIED);
@@ -185,7 +197,28 @@ public final class LockCodec implements BodyCodec {
                     23,
                     Blocked.class,
                     (m, out) -> out.varint(m.request()).flag(m.last()).text(m.why()),
-                    (k, e, in) -> new Blocked(k, in.varint(), in.flag(), in.text(MAX_TEXT))));
+                    (k, e, in) -> new Blocked(k, in.varint(), in.flag(), in.text(MAX_TEXT))),
+            row(
+                    24,
+                    Seek.class,
+                    (m, out) -> ProbeCodec.write(m.probe(), out.varint(m.request())),
+                    (k, e, in) -> new Seek(k, in.varint(), ProbeCodec.read(in))),
+            row(
+                    25,
+                    Sought.class,
+                    (m, out) ->
+                            ProbeCodec.write(m.probe(), out.varint(m.grant()).varint(m.ahead())),
+                    (k, e, in) -> new Sought(k, in.varint(), in.varint(), ProbeCodec.read(in))),
+            row(
+                    26,
+                    Watch.class,
+                    (m, out) -> out.varint(m.request()).varint(m.known()).number(m.limit()),
+                    (k, e, in) -> new Watch(k, in.varint(), in.varint(), in.number())),
+            row(
+                    27,
+                    Changed.class,
+                    (m, out) -> out.varint(m.request()).varint(m.version()),
+                    (k, e, in) -> new Changed(k, in.varint(), in.varint())));
 
     private static final Map<Class<?>, Row> BY_MESSAGE = new LinkedHashMap<>();
 
@@ -370,7 +403,8 @@ public final class LockCodec implements BodyCodec {
         return (int) in.number(Integer.MAX_VALUE);
     }
 
-    private static WireWriter participants(List<Participant> participants, WireWriter out) {
+    /** Writes participants. */
+    public static WireWriter participants(List<Participant> participants, WireWriter out) {
         out.number(participants.size());
         for (Participant each : participants) {
             owner(each.owner(), out);
@@ -380,7 +414,8 @@ public final class LockCodec implements BodyCodec {
         return out;
     }
 
-    private static List<Participant> participants(WireReader in) throws WireException {
+    /** Reads participants. */
+    public static List<Participant> participants(WireReader in) throws WireException {
         int count = in.count(MAX_PARTICIPANTS, 6);
         List<Participant> participants = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {

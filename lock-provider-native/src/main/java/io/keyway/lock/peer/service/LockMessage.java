@@ -6,6 +6,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
 import java.util.List;
 
 /**
@@ -170,6 +171,21 @@ public sealed interface LockMessage extends Message {
      */
     record Blocked(Key key, long request, boolean last, String why) implements LockMessage {}
 
+    /**
+     * To whoever keeps the sender's request from being granted: see {@link Probe}. Helper to manager.
+     *
+     * @param request the client's number of a request that waits
+     */
+    record Seek(Key key, long request, Probe probe) implements LockMessage {}
+
+    /**
+     * Passes a Seek on to a client that is in the way. Manager to helper.
+     *
+     * @param grant the first token of the grant in the way; 0 if it is a request
+     * @param ahead that client's number of the request in the way; 0 if it is a grant
+     */
+    record Sought(Key key, long grant, long ahead, Probe probe) implements LockMessage {}
+
     /** What answers an administrator. */
     sealed interface Reply extends LockMessage {
         /** The number of the question. */
@@ -218,6 +234,25 @@ public sealed interface LockMessage extends Message {
                 Key key, long request, List<Participant> holders, List<Participant> waiters, int more, boolean last) {
             this(key, request, holders, waiters, 0, 0, more, last);
         }
+    }
+
+    /**
+     * Asks a manager to answer when its version is not {@code known} any more.
+     *
+     * @param known as {@link Changed} told it; 0 for none
+     * @param limit nanoseconds after which it answers in any case
+     */
+    record Watch(Key key, long request, long known, long limit) implements LockMessage {}
+
+    /**
+     * Answers Watch.
+     *
+     * @param version of who holds and who waits: positive, and never the same for two states; {@link #UNTOLD} from a
+     *     manager that has none
+     */
+    record Changed(Key key, long request, long version) implements Reply {
+        /** This manager does not tell of changes. */
+        public static final long UNTOLD = -1;
     }
 
     /** Ends the grant that uses this token, and no other. */

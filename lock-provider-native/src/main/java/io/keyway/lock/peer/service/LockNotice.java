@@ -6,6 +6,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.wire.LogText;
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Probe;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,14 @@ public sealed interface LockNotice extends Notice {
 
     /** Final: the request was withdrawn and will not be granted. */
     record Withdrawn(Key key, long request, @Nullable Object user) implements LockNotice {}
+
+    /**
+     * A probe for the user of that grant, or of that request.
+     *
+     * @param token the one in use; 0 if it is for a request
+     * @param ahead the number of the request; 0 if it is for a grant
+     */
+    record Sought(Key key, long token, long ahead, Probe probe) implements LockNotice {}
 
     /** Of a use that was granted before. */
     sealed interface OfUse extends LockNotice {

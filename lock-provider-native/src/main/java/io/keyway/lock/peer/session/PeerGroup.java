@@ -256,6 +256,12 @@ public final class PeerGroup implements PeerView {
     }
 
     @Override
+    public long echo(String member) {
+        Fellow fellow = fellow(member);
+        return fellow.up ? fellow.answered() : Turn.NEVER;
+    }
+
+    @Override
     public long send(String member, Message message) {
         Fellow fellow = fellow(member);
         if (!fellow.up) {
@@ -399,11 +405,14 @@ public final class PeerGroup implements PeerView {
             tell(new PeerDown(member, anew, why), this);
         }
 
+        /** When the latest was sent that it has answered. */
+        long answered() {
+            long echo = session.highestEcho();
+            return echo == Turn.NEVER ? since : echo;
+        }
+
         long suspectAt() {
-            long answered = session.highestEcho();
-            if (answered == Turn.NEVER) {
-                answered = since;
-            }
+            long answered = answered();
             // To stand still oneself is no answer: only one that is not suspected yet gets its time anew.
             boolean stoodStill = !suspected && resumedAt != Turn.NEVER && resumedAt - answered > 0;
             return (stoodStill ? resumedAt : answered) + ClientHandshake.attention(settings);

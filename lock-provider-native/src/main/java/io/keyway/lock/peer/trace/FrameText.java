@@ -8,6 +8,7 @@ import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
@@ -96,10 +97,28 @@ final class FrameText {
             return many.isEmpty() ? "" : " " + name + "=" + many.size();
         } else if (value instanceof Long nanos && TIMES.contains(name)) {
             return time(name, nanos);
+        } else if (value instanceof Probe probe) {
+            return " " + of(probe);
         } else if (value instanceof Enum<?> word) {
             return " " + word.name().toLowerCase(Locale.ROOT);
         }
         return value instanceof Number || value instanceof String ? " " + name + "=" + value : "";
+    }
+
+    /** What a probe is for, and the waits that it came along, from its initiator on. */
+    static String of(Probe probe) {
+        StringBuilder text = new StringBuilder(probe.kind().name().toLowerCase(Locale.ROOT));
+        text.append(" of ").append(Long.toHexString(probe.initiator().client())).append('-');
+        text.append(probe.initiator().number());
+        String link = ": ";
+        for (Probe.Edge edge :
+                probe.path().subList(0, Math.min(WRITTEN_OUT, probe.path().size()))) {
+            text.append(link).append(TraceLog.shown(edge.owner())).append(" waits for ");
+            text.append(TraceLog.shown(edge.lock().toString()));
+            link = " > ";
+        }
+        int more = probe.path().size() - WRITTEN_OUT;
+        return text.append(more > 0 ? " > and " + more + " more" : "").toString();
     }
 
     private static boolean saysNothing(String name, Object value) {

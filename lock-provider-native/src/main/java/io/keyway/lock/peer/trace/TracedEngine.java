@@ -12,6 +12,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -221,6 +222,25 @@ public final class TracedEngine implements LockEngine {
     }
 
     @Override
+    public boolean locksTrees() {
+        return engine.locksTrees();
+    }
+
+    @Override
+    public void probe(LockKey key, long request, Probe probe) {
+        boolean surrendered = probe.kind() == Probe.Kind.SURRENDERED;
+        if (probe.step() == 0 && (surrendered || probe.kind() == Probe.Kind.ABORTED)) {
+            String lock = TraceLog.shown(
+                    probe.path().get(probe.path().size() - 1).lock().toString());
+            log.here(
+                    lock,
+                    (surrendered ? "gives way, and surrenders " : "gives way, and is aborted with ") + lock + ": "
+                            + FrameText.of(probe));
+        }
+        engine.probe(key, request, probe);
+    }
+
+    @Override
     public void withdraw(Request request) {
         log.here(
                 TraceLog.shown(request.key().name().toString()),
@@ -256,6 +276,11 @@ public final class TracedEngine implements LockEngine {
     @Override
     public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
         return engine.show(key, limit);
+    }
+
+    @Override
+    public Optional<CompletionStage<Long>> change(LockKey key, long known, Duration limit) {
+        return engine.change(key, known, limit);
     }
 
     @Override

@@ -90,7 +90,7 @@ class HostedClientTest {
                 time);
         NativeEngine engine = new NativeEngine(
                 request.clientName(),
-                algorithm.id(),
+                algorithm,
                 Duration.ofSeconds(2),
                 EnumSet.of(Feature.LIST),
                 algorithm.guarantees(Scope.NETWORK, TTL),

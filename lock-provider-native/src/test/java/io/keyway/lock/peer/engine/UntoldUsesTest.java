@@ -46,7 +46,7 @@ class UntoldUsesTest {
         Guarantee promise = new Guarantee(Grade.TIMED, "");
         return new NativeEngine(
                 "c",
-                1,
+                Algorithms.standard(),
                 Duration.ofSeconds(2),
                 EnumSet.of(Feature.BREAK),
                 new Guarantees(promise, promise, promise, promise, Duration.ofMillis(100), TTL),

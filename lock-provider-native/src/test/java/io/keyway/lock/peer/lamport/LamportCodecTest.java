@@ -4,6 +4,7 @@ package io.keyway.lock.peer.lamport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.peer.home.Ticket;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.service.LockMessage;

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.lamport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.home.Ticket;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,18 +1,17 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lamport;
 
+import io.keyway.lock.peer.home.HomeCall;
+import io.keyway.lock.peer.home.MemberTurn;
+import io.keyway.lock.peer.home.Ticket;
 import io.keyway.lock.peer.kernel.Call;
-import io.keyway.lock.peer.kernel.ClientView;
-import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
-import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -96,7 +95,7 @@ final class LamportWorld {
 
     void ask(String member, long number, boolean answerAtOnce) {
         Owner owner = new Owner(member + number, Map.of());
-        node(member).call(new LamportCall.Want(NAME, number, owner, answerAtOnce, true, now));
+        node(member).call(new HomeCall.Want(NAME, number, owner, answerAtOnce, true, now));
     }
 
     /** The same, of a client that has heard of that time elsewhere. */
@@ -109,7 +108,7 @@ final class LamportWorld {
     /** It has released, given up or died. */
     void leave(String member, long number) {
         node(member).holds.remove(number);
-        node(member).call(new LamportCall.Leave(NAME, number));
+        node(member).call(new HomeCall.Leave(NAME, number));
     }
 
     // What the net does
@@ -286,7 +285,7 @@ final class LamportWorld {
     }
 
     /** A member: its process, and what that has told its managers. */
-    private final class Node implements Turn, MemberView, PeerView {
+    private final class Node extends MemberTurn {
         final String id;
         final LamportProcess process;
         final List<Long> holds = new ArrayList<>();
@@ -330,13 +329,13 @@ final class LamportWorld {
 
         @Override
         public void call(Key to, Call call) {
-            if (call instanceof LamportCall.Yours yours) {
+            if (call instanceof HomeCall.Yours yours) {
                 holds.add(yours.number());
                 given.add(yours.number());
                 token = yours.token();
-            } else if (call instanceof LamportCall.Behind behind) {
+            } else if (call instanceof HomeCall.Behind behind) {
                 refused.add(behind.number());
-            } else if (call instanceof LamportCall.Waiting waiting) {
+            } else if (call instanceof HomeCall.Waiting waiting) {
                 silent = waiting.silent();
             }
         }
@@ -375,16 +374,6 @@ final class LamportWorld {
         }
 
         @Override
-        public boolean up(String member) {
-            return true;
-        }
-
-        @Override
-        public boolean suspected(String member) {
-            return false;
-        }
-
-        @Override
         public long epoch() {
             return EPOCH;
         }
@@ -407,110 +396,6 @@ final class LamportWorld {
         @Override
         public long now() {
             return now;
-        }
-
-        @Override
-        public MemberView member() {
-            return this;
-        }
-
-        @Override
-        public PeerView peers() {
-            return this;
-        }
-
-        // What a process does not look at, or what is of no interest here
-
-        @Override
-        public void watch(Key key) {}
-
-        @Override
-        public void unwatch(Key key) {}
-
-        @Override
-        public void awaitOpening(Key key) {}
-
-        @Override
-        public void timer(int slot, long at) {}
-
-        @Override
-        public void tell(Notice notice) {}
-
-        @Override
-        public void goal(CoverageGoal goal) {}
-
-        @Override
-        public long send(Peer to, Message message) {
-            return 0;
-        }
-
-        @Override
-        public long draw(int bits) {
-            return 0;
-        }
-
-        @Override
-        public List<Key> residents(Key from, boolean inclusive, int most) {
-            return List.of();
-        }
-
-        @Override
-        public ClientView client() {
-            throw new IllegalStateException("a member has no client's side");
-        }
-
-        @Override
-        public long floor() {
-            return 0;
-        }
-
-        @Override
-        public void raiseFloor(long counter) {}
-
-        @Override
-        public void nextEpoch(Turn turn) {}
-
-        @Override
-        public boolean live(Peer peer) {
-            return true;
-        }
-
-        @Override
-        public long silence(Peer peer) {
-            return 0;
-        }
-
-        @Override
-        public void grant(Peer peer, Key key, long token, long ttl) {}
-
-        @Override
-        public void ungrant(Peer peer, Key key, long token, long ttl) {}
-
-        @Override
-        public void keep(long until) {}
-
-        @Override
-        public void await(Peer peer, Key key, long ttl) {}
-
-        @Override
-        public void unawait(Peer peer, Key key, long ttl) {}
-
-        @Override
-        public void listen(Peer peer, Key key) {}
-
-        @Override
-        public long maxTtl() {
-            return SECOND;
-        }
-
-        @Override
-        public long quarantine() {
-            return SECOND;
-        }
-
-        @Override
-        public List<Grant> grants() {
-            return List.of();
         }
     }
 }

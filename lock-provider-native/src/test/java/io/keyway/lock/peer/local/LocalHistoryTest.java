@@ -6,6 +6,7 @@ import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.member.LocalDirectory;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.Traces;
 import io.keyway.lock.testing.WorkerPool;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -41,12 +42,13 @@ class LocalHistoryTest {
         int count = Integer.getInteger("keyway.histories", 50);
         long seed = Long.getLong("keyway.seed", 1);
         Path locks = directory.resolve("locks");
+        Traces traces = new Traces(directory.resolve("traces"), "LocalHistoryTest");
         String url = "lock:native:local://" + locks + "?ttl=" + BeliefCrew.TTL.toMillis() + "ms&maxTtl="
-                + MAX_TTL.toMillis() + "ms";
+                + MAX_TTL.toMillis() + "ms&trace=" + traces.directory();
         WorkerPool crew = new WorkerPool(directory, url, NAMES, true);
         try (Nemesis nemesis = new Nemesis(
                 crew,
-                new Deletions(locks, crew),
+                new Deletions(locks, traces, crew),
                 WORKERS,
                 NAMES,
                 BeliefCrew.TTL.multipliedBy(3).dividedBy(2))) {
@@ -62,12 +64,24 @@ class LocalHistoryTest {
         private static final Duration GO_ON_WITHIN = MAX_TTL.multipliedBy(2).plusSeconds(8);
 
         private final Path locks;
+        private final Traces traces;
         private final WorkerPool crew;
         private final Set<ChildJvm> stopped = new HashSet<>();
 
-        Deletions(Path locks, WorkerPool crew) {
+        Deletions(Path locks, Traces traces, WorkerPool crew) {
             this.locks = locks;
+            this.traces = traces;
             this.crew = crew;
+        }
+
+        @Override
+        public void begin() {
+            traces.next();
+        }
+
+        @Override
+        public String logs() {
+            return traces.keep();
         }
 
         @Override

@@ -52,7 +52,7 @@ class StuckWorldTest {
         Cells cells = new Cells("mem:stuck", MAX_TTL, Algorithms.standard(), Authenticator.none());
         NativeEngine engine = new NativeEngine(
                 name,
-                1,
+                Algorithms.standard(),
                 Duration.ofSeconds(2),
                 EnumSet.of(Feature.LIST),
                 guarantees,

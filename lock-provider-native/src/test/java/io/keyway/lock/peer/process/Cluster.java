@@ -24,6 +24,8 @@ final class Cluster implements AutoCloseable {
     private final List<Links> clients = new ArrayList<>();
     private final Links peers;
     private final int first;
+    private final List<String> options;
+    private String trace = "";
 
     Cluster(Path directory, int members, int clients, Duration maxTtl) throws IOException {
         this(directory, members, 0, clients, maxTtl);
@@ -53,7 +55,7 @@ final class Cluster implements AutoCloseable {
         for (int i = 0; i < clients; i++) {
             this.clients.add(new Links(directory, i + 1, ports));
         }
-        List<String> options = new ArrayList<>(peers.options());
+        this.options = new ArrayList<>(peers.options());
         options.add("-D" + MemberProgram.ALGORITHM + "=" + algorithm);
         for (int i = 0; i < members + spares; i++) {
             seats.add(new Seat(
@@ -65,6 +67,12 @@ final class Cluster implements AutoCloseable {
                     maxTtl.toMillis(),
                     secret));
         }
+    }
+
+    /** Members, and clients of {@link #url}, that start from now on record their events into that directory. */
+    void trace(Path directory) {
+        options.add("-D" + MemberProgram.TRACE + "=" + directory);
+        trace = "&trace=" + directory;
     }
 
     private static String text(Duration duration) {
@@ -93,7 +101,7 @@ final class Cluster implements AutoCloseable {
     /** The clients' URL. */
     String url(Duration ttl) {
         return "lock:native:" + algorithm + "://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl)
-                + "&secretFile=" + secret;
+                + "&secretFile=" + secret + trace;
     }
 
     List<Seat> seats() {

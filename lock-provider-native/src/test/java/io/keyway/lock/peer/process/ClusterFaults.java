@@ -7,6 +7,7 @@ import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
 import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.Traces;
 import io.keyway.lock.testing.WorkerPool;
 import java.io.IOException;
 import java.time.Duration;
@@ -41,6 +42,7 @@ final class ClusterFaults implements Nemesis.Servers {
     private static final Duration GO_ON_WITHIN = TTL.plusSeconds(3);
 
     private final Cluster cluster;
+    private final Traces traces;
     private final WorkerPool crew;
     private final boolean changesLists;
     private final Duration meetWithin;
@@ -61,13 +63,14 @@ final class ClusterFaults implements Nemesis.Servers {
     private Duration longestTtl = TTL;
     private boolean restarted;
 
-    /** {@code changesLists}: the list of members and the longest ttl are changed, too. */
-    ClusterFaults(Cluster cluster, WorkerPool crew, boolean changesLists) {
-        this(cluster, crew, changesLists, Duration.ZERO);
-    }
-
-    /** @param meetWithin what members need beside, to meet each other again */
-    ClusterFaults(Cluster cluster, WorkerPool crew, boolean changesLists, Duration meetWithin) {
+    /**
+     * Of a cluster that records into those traces.
+     *
+     * @param changesLists the list of members and the longest ttl are changed, too
+     * @param meetWithin what members need beside, to meet each other again
+     */
+    ClusterFaults(Cluster cluster, Traces traces, WorkerPool crew, boolean changesLists, Duration meetWithin) {
+        this.traces = traces;
         this.meetWithin = meetWithin;
         this.cluster = cluster;
         this.clients = cluster.clients();
@@ -84,6 +87,7 @@ final class ClusterFaults implements Nemesis.Servers {
 
     @Override
     public void begin() {
+        traces.next();
         restarted = false;
         ttlBefore = maxTtl;
         longestTtl = maxTtl;
@@ -103,7 +107,7 @@ final class ClusterFaults implements Nemesis.Servers {
 
     @Override
     public String logs() {
-        return cluster.logs();
+        return cluster.logs() + "\n" + traces.keep();
     }
 
     @Override

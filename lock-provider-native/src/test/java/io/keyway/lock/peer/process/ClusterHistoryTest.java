@@ -1,10 +1,17 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
 import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.Traces;
 import io.keyway.lock.testing.WorkerPool;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,16 +64,35 @@ class ClusterHistoryTest {
         histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), true, 0, Duration.ZERO);
     }
 
+    /** One that cannot be passed, since everybody would have to go on before the heal. */
+    @Test
+    @Tag("soak")
+    @Timeout(300)
+    void aHistoryThatFailsKeepsWhatItsProcessesRecorded() throws Exception {
+        Throwable failed = catchThrowable(() -> histories(1, 1, false, 0, Duration.ofDays(-1)));
+
+        assertThat(failed).isInstanceOf(AssertionError.class).hasMessageContaining("keyway trace --files ");
+        Path kept = Path.of(failed.getMessage().replaceAll("(?s).*keyway trace --files (.*) --html.*", "$1"));
+        try (Stream<Path> files = Files.list(kept)) {
+            List<Path> traces = files.toList();
+            assertThat(traces).hasSizeGreaterThanOrEqualTo(ClusterFaults.MEMBERS + ClusterFaults.CLIENTS);
+            assertThat(traces).allSatisfy(file -> assertThat(file).isNotEmptyFile());
+        }
+        TracesTest.delete(kept);
+    }
+
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int count, long seed, boolean changesLists, int killedInTurn, Duration busy)
             throws Exception {
         Cluster cluster = new Cluster(
                 directory, ClusterFaults.MEMBERS, ClusterFaults.SPARES, ClusterFaults.CLIENTS, ClusterFaults.TTL);
+        Traces traces = new Traces(directory.resolve("traces"), "ClusterHistoryTest");
+        cluster.trace(traces.directory());
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,
-                        new ClusterFaults(cluster, crew, changesLists, busy).killingInTurn(killedInTurn),
+                        new ClusterFaults(cluster, traces, crew, changesLists, busy).killingInTurn(killedInTurn),
                         ClusterFaults.CLIENTS,
                         NAMES,
                         ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.process;
 
 import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.Traces;
 import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,8 +57,10 @@ class LamportHistoryTest {
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int count, long seed, int clients, boolean inTurn, Duration meetWithin) throws Exception {
         Cluster cluster = new Cluster("lamport", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
+        Traces traces = new Traces(directory.resolve("traces"), "LamportHistoryTest");
+        cluster.trace(traces.directory());
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
-        ClusterFaults faults = new ClusterFaults(cluster, crew, false, meetWithin);
+        ClusterFaults faults = new ClusterFaults(cluster, traces, crew, false, meetWithin);
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,

@@ -30,6 +30,9 @@ final class MemberProgram {
     /** The property that names another algorithm than the lease service. */
     static final String ALGORITHM = "keyway.algorithm";
 
+    /** The property that names the directory of its trace; without it there is none. */
+    static final String TRACE = "keyway.trace";
+
     private static final int FAILED = 9;
     /** More than by default: names are divided in these tests. */
     private static final int SHARDS = 4;
@@ -51,6 +54,10 @@ final class MemberProgram {
                 security(Path.of(args[5])),
                 0);
         try (ClusterMember member = ClusterMember.start(plan, algorithm(), () -> System.exit(FAILED))) {
+            String trace = System.getProperty(TRACE);
+            if (trace != null) {
+                member.startTrace(Path.of(trace));
+            }
             System.out.println("listening");
             if (System.in.read() < 0) {
                 return; // nobody is left who could tell

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
@@ -13,6 +14,7 @@ import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -25,6 +27,23 @@ import org.junit.jupiter.api.Test;
 
 class LockCodecTest {
     private static final Key KEY = LeaseKeys.lock("jobs/näme");
+    private static final Probe PROBE = new Probe(
+            Probe.Kind.SEARCH,
+            new Probe.Agent(Long.MAX_VALUE, 7),
+            1000,
+            3,
+            11,
+            1,
+            List.of(
+                    new Probe.Edge(
+                            new Probe.Agent(Long.MAX_VALUE, 7),
+                            "cl\u00e9",
+                            LockName.of("a/b"),
+                            5,
+                            1_000,
+                            2_147_483_649L,
+                            0),
+                    new Probe.Edge(new Probe.Agent(1, 2), "", LockName.of("c"), 6, 0, 0, 8)));
     private static final Owner OWNER = new Owner("billing-7", Map.of("pid", "17", "host", "a"));
     private static final Participant PARTICIPANT =
             new Participant(OWNER, LockMode.PERMITS, 3, Tokens.of(9, 77), 123_456, 5_000);
@@ -61,9 +80,16 @@ class LockCodecTest {
             new LockMessage.Show(KEY, 9, 1_000),
             new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 4, false),
             new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 3, 7, 0, true),
+            new LockMessage.Watch(KEY, 9, 0, 1_000),
+            new LockMessage.Watch(KEY, 9, Long.MAX_VALUE, 1_000),
+            new LockMessage.Changed(KEY, 9, 1),
+            new LockMessage.Changed(KEY, 9, LockMessage.Changed.UNTOLD),
             new LockMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
             new LockMessage.Answer(KEY, 10, true),
-            new LockMessage.Blocked(KEY, 3, true, "b:7400 does not answer"));
+            new LockMessage.Blocked(KEY, 3, true, "b:7400 does not answer"),
+            new LockMessage.Seek(KEY, 3, PROBE),
+            new LockMessage.Sought(KEY, 4_294_967_303L, 0, PROBE.on(Probe.Kind.ABORTED, 0)),
+            new LockMessage.Sought(KEY, 0, 3, PROBE));
 
     private final LockCodec codec = new LockCodec(LeaseKeys.ALGORITHM);
 
@@ -90,7 +116,7 @@ class LockCodecTest {
     void everyKindOfMessageIsTried() {
         assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
                 .isEqualTo(kinds(LockMessage.class).collect(Collectors.toSet()));
-        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(23);
+        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(27);
     }
 
     @Test

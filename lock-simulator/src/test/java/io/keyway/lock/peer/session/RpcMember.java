@@ -386,6 +386,12 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         return true;
     }
 
+    /** No machine of these spaces asks. */
+    @Override
+    public long echo(String member) {
+        return Turn.NEVER;
+    }
+
     @Override
     public boolean suspected(String member) {
         return false;

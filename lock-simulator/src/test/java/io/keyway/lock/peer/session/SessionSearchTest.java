@@ -28,6 +28,38 @@ class SessionSearchTest {
         }
     }
 
+    /** What a session goes through when its link breaks. */
+    private static final Set<SessionGoal> RECONNECTS = EnumSet.of(
+            SessionGoal.RESUMED,
+            SessionGoal.RESENT,
+            SessionGoal.DUPLICATE_DROPPED,
+            SessionGoal.SUPERSEDED_LINK,
+            SessionGoal.STALE_HELLO_REFUSED);
+
+    /** All states of a world whose links break twice, within so many units of its clock. */
+    @SuppressWarnings("SystemOut") // a search that says nothing of what it saw proves nothing
+    private static void twoReconnects(int ticks, int asks, int most) {
+        SearchWorld.Shared shared = new SearchWorld.Shared();
+        Budget budget = new Budget(ticks, asks, 2, 0, 0, 0, 0, 0);
+        Search.Seen seen = Search.all(new SearchWorld(budget, shared), most);
+        System.out.println("sessions, 2 reconnects: " + budget + ": " + seen + "; reached " + shared.goals);
+        assertThat(seen.complete()).as(budget.toString()).isTrue();
+        assertThat(shared.goals).containsAll(names(RECONNECTS));
+    }
+
+    @Test
+    void twoReconnectsAreSeenInAllOrders() {
+        twoReconnects(1, 1, 100_000);
+    }
+
+    @Test
+    @Tag("soak")
+    @Tag("explore")
+    void twoReconnectsOverMoreTimeAndMoreMessagesAreSeenInAllOrders() {
+        twoReconnects(1, 2, 100_000);
+        twoReconnects(2, 1, 500_000);
+    }
+
     @Test
     @Tag("soak")
     void smallWorldsKeepEveryPromise() {

@@ -6,7 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.keyway.lock.simulator.Simulation;
 import io.keyway.lock.simulator.SimulationSettings;
-import java.awt.image.BufferedImage;
+import io.keyway.lock.testing.Browser;
+import io.keyway.lock.testing.Screenshot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,35 +69,10 @@ class SpaceTimePageTest {
         return browser.evaluate("document.getElementById('" + id + "').textContent");
     }
 
-    private static long pixels(BufferedImage image, int color) {
-        long count = 0;
-        for (int x = 0; x < image.getWidth(); x++) {
-            count += column(image, x, color);
-        }
-        return count;
-    }
-
-    /** Pixels of about that colour. */
-    private static int column(BufferedImage image, int x, int color) {
-        int count = 0;
-        for (int y = 0; y < image.getHeight(); y++) {
-            int pixel = image.getRGB(x, y);
-            int off = 0;
-            for (int shift = 0; shift <= 16; shift += 8) {
-                off = Math.max(off, Math.abs((pixel >> shift & 255) - (color >> shift & 255)));
-            }
-            count += off <= 6 ? 1 : 0;
-        }
-        return count;
-    }
-
     /** Where the line of the slider is. */
-    private static int slider(BufferedImage image) {
-        int best = 0;
-        for (int x = 0; x < image.getWidth(); x++) {
-            best = column(image, x, MARK) > column(image, best, MARK) ? x : best;
-        }
-        assertThat(column(image, best, MARK)).as("a line from top to bottom").isGreaterThan(200);
+    private static int slider(Screenshot image) {
+        int best = image.fullest(MARK);
+        assertThat(image.column(best, MARK)).as("a line from top to bottom").isGreaterThan(200);
         return best;
     }
 
@@ -106,13 +82,13 @@ class SpaceTimePageTest {
         browser.size(1280, 900, false);
         browser.evaluate("fit()");
         browser.drawn();
-        BufferedImage first = browser.screenshot(SCREENSHOTS.resolve("1280-light.png"));
+        Screenshot first = browser.screenshot(SCREENSHOTS.resolve("1280-light.png"));
 
         assertThat(data("arrows")).isGreaterThan(30);
         assertThat(data("lost")).isPositive();
         assertThat(data("bars")).isGreaterThan(5);
-        assertThat(pixels(first, BELIEF)).isGreaterThan(100);
-        assertThat(pixels(first, LOST)).isPositive();
+        assertThat(first.pixels(BELIEF)).isGreaterThan(100);
+        assertThat(first.pixels(LOST)).isPositive();
 
         browser.press("ArrowRight", 39);
         browser.press("ArrowRight", 39);
@@ -135,10 +111,8 @@ class SpaceTimePageTest {
         assertThat(browser.evaluate("document.documentElement.scrollWidth")).isEqualTo("1280");
 
         browser.colors("dark");
-        BufferedImage dark = browser.screenshot(SCREENSHOTS.resolve("1280-dark.png"));
-        assertThat(pixels(dark, DARK_BACK))
-                .isGreaterThan(pixels(dark, 0xFFFFFF))
-                .isGreaterThan(300_000);
+        Screenshot dark = browser.screenshot(SCREENSHOTS.resolve("1280-dark.png"));
+        assertThat(dark.pixels(DARK_BACK)).isGreaterThan(dark.pixels(0xFFFFFF)).isGreaterThan(300_000);
     }
 
     /** The place on the screen where that event's arrow ends. */
@@ -175,9 +149,9 @@ class SpaceTimePageTest {
     void inAHand() throws IOException, InterruptedException {
         openSmall();
         browser.size(400, 860, true);
-        BufferedImage image = browser.screenshot(SCREENSHOTS.resolve("400-light.png"));
+        Screenshot image = browser.screenshot(SCREENSHOTS.resolve("400-light.png"));
 
-        assertThat(image.getWidth()).isEqualTo(400);
+        assertThat(image.width()).isEqualTo(400);
         assertThat(browser.evaluate("document.documentElement.scrollWidth"))
                 .as("nothing sticks out")
                 .isEqualTo("400");
@@ -190,7 +164,7 @@ class SpaceTimePageTest {
         assertThat(browser.evaluate("document.getElementById('tip').hidden")).isEqualTo("false");
         browser.evaluate("fit()");
         browser.colors("dark");
-        assertThat(pixels(browser.screenshot(SCREENSHOTS.resolve("400-dark.png")), DARK_BACK))
+        assertThat(browser.screenshot(SCREENSHOTS.resolve("400-dark.png")).pixels(DARK_BACK))
                 .isGreaterThan(100_000);
     }
 

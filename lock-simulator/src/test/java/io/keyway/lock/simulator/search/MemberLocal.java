@@ -2,11 +2,11 @@
 package io.keyway.lock.simulator.search;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.home.HomeView;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.lamport.LamportView;
 import io.keyway.lock.peer.queue.LockManagerView;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.RpcMember;
@@ -71,17 +71,17 @@ final class MemberLocal extends Local {
             }
         }
         Machine manager = cell.machine(scope.key());
-        boolean one = manager != null && LamportView.isManager(manager);
-        int count = manager == null ? 0 : one ? (LamportView.held(manager) ? 1 : 0) : LockManagerView.grants(manager);
+        boolean one = manager != null && HomeView.isManager(manager);
+        int count = manager == null ? 0 : one ? (HomeView.held(manager) ? 1 : 0) : LockManagerView.grants(manager);
         grants = count == 0 ? NONE : new Grant[count];
         for (int i = 0; i < count; i++) {
-            grants[i] = one ? lamport(manager) : lease(manager, i);
+            grants[i] = one ? attached(manager) : lease(manager, i);
         }
     }
 
-    private Grant lamport(Machine manager) {
-        long token = LamportView.token(manager);
-        int client = client(scope, LamportView.session(manager).session());
+    private Grant attached(Machine manager) {
+        long token = HomeView.token(manager);
+        int client = client(scope, HomeView.session(manager).session());
         return new Grant(client, token, token, LockMode.EXCLUSIVE, 1, 1);
     }
 

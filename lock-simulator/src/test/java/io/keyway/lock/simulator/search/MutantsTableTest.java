@@ -84,8 +84,13 @@ class MutantsTableTest {
                 String[] cells = Arrays.stream(line.split("\\|"))
                         .map(cell -> cell.replace("`", "").strip())
                         .toArray(String[]::new);
-                assertThat(cells).as(line).hasSize(4);
+                assertThat(cells).as(line).hasSize(5);
                 assertThat(cells[2]).as(line).isNotEmpty();
+                assertThat(cells[4].split(", "))
+                        .as("a length for each test that finds it: %s", line)
+                        .hasSize(cells[3].replace(", profile full", "").split(", ").length)
+                        .allSatisfy(length -> assertThat(Integer.parseInt(length.replace("at most ", "")))
+                                .isBetween(1, 30));
                 page.put(cells[1], cells[3]);
             });
         }

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.lamport;
+package io.keyway.lock.peer.home;
 
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Peer;
@@ -8,12 +8,12 @@ import io.keyway.lock.spi.Owner;
 import java.util.List;
 
 /**
- * What the process of a member and its managers of single locks tell each other. A request goes by the number that its
- * manager gave it.
+ * What the coordinator of a member and its managers of single locks tell each other. A request goes by the number that
+ * its manager gave it.
  */
-sealed interface LamportCall extends Call {
-    /** Of a manager to the process. */
-    sealed interface OfManager extends LamportCall {
+public sealed interface HomeCall extends Call {
+    /** Of a manager to the coordinator. */
+    sealed interface OfManager extends HomeCall {
         String name();
     }
 
@@ -42,29 +42,41 @@ sealed interface LamportCall extends Call {
     /** An administrator breaks a grant, wherever it is. */
     record Break(String name, Peer peer, long request, long token, String reason) implements OfManager {}
 
+    /** Answers {@link TakenBack} of a request that was not granted: it waits again. */
+    record NotGiven(String name, long number) implements OfManager {}
+
     /** Answers {@link BreakHere}. */
     record BrokenHere(String name, long number, boolean done) implements OfManager {}
 
     /** To a manager: it is the turn of that request, whose token this is. Once for each request. */
-    record Yours(long number, long token) implements LamportCall {}
+    record Yours(long number, long token) implements HomeCall {}
+
+    /**
+     * To a manager: what that request was given is lost. Its client is told; {@link Over} follows, or {@link NotGiven}.
+     */
+    record TakenBack(long number, String why) implements HomeCall {}
+
+    /** To a manager: the client of a grant that was taken back cannot believe in it any more. */
+    record Over(long number) implements HomeCall {}
 
     /** To a manager: all members have answered, and others are before that request. */
-    record Behind(long number, List<Participant> holders) implements LamportCall {}
+    record Behind(long number, List<Participant> holders) implements HomeCall {}
 
     /** To a manager: so many are before that request. */
-    record Placed(long number, int ahead, List<Participant> holders) implements LamportCall {}
+    record Placed(long number, int ahead, List<Participant> holders) implements HomeCall {}
 
     /** To a manager: the claim stands, or not. */
-    record Adopted(long number, boolean stands) implements LamportCall {}
+    record Adopted(long number, boolean stands) implements HomeCall {}
 
     /**
      * To a manager: these members have not answered.
      *
      * @param asked they were asked; otherwise this member could not ask yet
+     * @param rule who must answer, as the beginning of a sentence
      * @param silent their ids; empty if all have
      */
-    record Waiting(long number, boolean asked, List<String> silent) implements LamportCall {}
+    record Waiting(long number, boolean asked, String rule, List<String> silent) implements HomeCall {}
 
     /** To a manager: the grant of that token is to be broken. Answered by {@link BrokenHere} of that number. */
-    record BreakHere(long number, long token, String reason) implements LamportCall {}
+    record BreakHere(long number, long token, String reason) implements HomeCall {}
 }

@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.lamport;
+package io.keyway.lock.peer.home;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
@@ -24,25 +24,26 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lock at one member, towards the clients of that member: the sessions of those who ask and of the one who holds.
- * Whose turn it is among all members says the member's {@link LamportProcess}.
+ * One lock at one member, towards the clients that are attached to that member: the sessions of those who ask and of
+ * the one who holds. Whose turn it is among all members says the coordinator, another machine of the same cell, which
+ * belongs to an algorithm.
  *
- * <p><b>States of a request.</b> <i>Waiting</i>: the process has it. <i>Its turn</i>: the process has given it the
- * lock, and its client was not heard lately, so that a grant would be dead on arrival; it is granted when the client is
+ * <p><b>States of a request.</b> <i>Waiting</i>: the coordinator has it. <i>Its turn</i>: that has given it the lock,
+ * and its client was not heard lately, so that a grant would be dead on arrival; it is granted when the client is
  * heard, and over when its session is. <i>Held</i>: granted to the session, of one request at a time. <i>Claimed</i>: a
- * client says that it holds what a former life of this member granted, and the process has not said whether that
+ * client says that it holds what a former life of this member granted, and the coordinator has not said whether that
  * stands.
  *
  * <p><b>Messages</b> of clients, as of the lease service, but for RECALL: nothing is cached. ACQUIRE is answered by
  * GRANTED, NOT_GRANTED or BLOCKED, and PLACE while it waits; WITHDRAW and RELEASE end what they name; REVOKE tells of
- * an expiry or a break; REASSERT is answered by REASSERTED or REVOKE; SHOW and BREAK go to the process.
+ * an expiry or a break; REASSERT is answered by REASSERTED or REVOKE; SHOW and BREAK go to the coordinator.
  *
- * <p><b>Invariants.</b> Each request that the process has is waiting or held here, and is taken back from it when it is
- * over, by whichever way: the client's word, the end of its session, the expiry of its lease, or impatience. A request
- * that does not wait ends at the latest when its patience does, and says who was silent. A grant is bound to its
- * session and ends by a message that names its token, or by the word of the sessions.
+ * <p><b>Invariants.</b> Each request that the coordinator has is waiting or held here, and is taken back from it when
+ * it is over, by whichever way: the client's word, the end of its session, the expiry of its lease, or impatience. A
+ * request that does not wait ends at the latest when its patience does, and says who was silent. A grant is bound to
+ * its session and ends by a message that names its token, by the word of the sessions, or by that of the coordinator.
  */
-final class LamportManager implements Machine {
+public final class HomeManager implements Machine {
     private static final int PATIENCE = 0;
 
     /** A request that waits, or that has its turn. */
@@ -80,25 +81,33 @@ final class LamportManager implements Machine {
     private record Claim(Peer peer, LockMessage.Reassert said) {}
 
     private final Key key;
+    private final Key coordinator;
     private final LockSettings settings;
-    /** By the numbers that the process knows, in the order in which they came. */
+    /** By the numbers that the coordinator knows, in the order in which they came. */
     private final TreeMap<Long, Wait> waits = new TreeMap<>();
     /** Those of them that do not wait. */
     private final TreeMap<Long, Wait> asks = new TreeMap<>();
 
     private final Map<Id, Long> numberOf = new LinkedHashMap<>();
     private final TreeMap<Long, Claim> claims = new TreeMap<>();
-    /** The breaks of the grant that wait for its end, by the numbers of the process. */
+    /** The breaks of the grant that wait for its end, by the numbers of the coordinator. */
     private final List<Long> breaks = new ArrayList<>(0);
 
     private @Nullable Held held;
+    /** Its client is told that it is lost. */
+    private boolean revoked;
     /** The request whose turn it is; 0 if there is none. */
     private long first;
 
     private long numbers;
 
-    LamportManager(Key key, LockSettings settings) {
+    /**
+     * @param key of the lock
+     * @param coordinator the machine of the same cell that says whose turn it is
+     */
+    public HomeManager(Key key, Key coordinator, LockSettings settings) {
         this.key = key;
+        this.coordinator = coordinator;
         this.settings = settings;
     }
 
@@ -115,42 +124,49 @@ final class LamportManager implements Machine {
         } else if (message instanceof LockMessage.Reassert claim) {
             claimed(from, claim, turn);
         } else if (message instanceof LockMessage.Show show) {
-            toProcess(new LamportCall.Show(key.id(), from, show.request()), turn);
+            tell(new HomeCall.Show(key.id(), from, show.request()), turn);
+        } else if (message instanceof LockMessage.Watch watch) {
+            turn.send(from, new LockMessage.Changed(key, watch.request(), LockMessage.Changed.UNTOLD));
         } else if (message instanceof LockMessage.Break request) {
             turn.tell(new LockNotice.Alarm(key, "break of token " + request.token() + ": " + request.reason()));
-            toProcess(
-                    new LamportCall.Break(key.id(), from, request.request(), request.token(), request.reason()), turn);
+            tell(new HomeCall.Break(key.id(), from, request.request(), request.token(), request.reason()), turn);
         }
         armPatience(turn);
     }
 
     @Override
     public void called(Call call, Turn turn) {
-        if (call instanceof LamportCall.Yours yours) {
+        if (call instanceof HomeCall.Yours yours) {
             turnOf(yours, turn);
-        } else if (call instanceof LamportCall.Behind behind) {
+        } else if (call instanceof HomeCall.Behind behind) {
             Wait wait = waits.get(behind.number());
             if (wait != null && wait.request.noWait()) {
-                turn.goal(LamportGoal.REFUSED_BEHIND);
+                turn.goal(HomeGoal.REFUSED_BEHIND);
                 refuse(behind.number(), wait, RefusalCause.HELD, behind.holders(), turn);
             }
-        } else if (call instanceof LamportCall.Placed placed) {
+        } else if (call instanceof HomeCall.Placed placed) {
             Wait wait = waits.get(placed.number());
             if (wait != null && !wait.request.noWait()) {
                 long request = wait.request.request();
                 turn.send(wait.peer, new LockMessage.Place(key, request, placed.ahead(), placed.holders()));
             }
-        } else if (call instanceof LamportCall.Waiting waiting) {
+        } else if (call instanceof HomeCall.Waiting waiting) {
             blocked(waiting, turn);
-        } else if (call instanceof LamportCall.Adopted adopted) {
+        } else if (call instanceof HomeCall.Adopted adopted) {
             adopted(adopted, turn);
-        } else if (call instanceof LamportCall.BreakHere request) {
+        } else if (call instanceof HomeCall.BreakHere request) {
             breakHere(request, turn);
+        } else if (call instanceof HomeCall.TakenBack back) {
+            takenBack(back, turn);
+        } else if (call instanceof HomeCall.Over over) {
+            if (held != null && held.number() == over.number()) {
+                end(held, true, turn);
+            }
         } else if (call instanceof MemberView.Expired expired) {
             Held over = current(expired.peer(), expired.token());
             if (over != null) {
                 turn.send(over.peer(), LockMessage.Revoke.of(key, over.token(), LeaseLoss.Cause.EXPIRED));
-                turn.goal(LamportGoal.GRANT_AFTER_EXPIRY);
+                turn.goal(HomeGoal.GRANT_AFTER_EXPIRY);
                 end(over, true, turn);
             }
         } else if (call instanceof MemberView.SessionEnded ended) {
@@ -161,15 +177,21 @@ final class LamportManager implements Machine {
         armPatience(turn);
     }
 
-    private static void toProcess(LamportCall.OfManager call, Turn turn) {
-        turn.call(LamportKeys.PROCESS, call);
+    private void tell(HomeCall.OfManager call, Turn turn) {
+        turn.call(coordinator, call);
     }
 
     // Requests
 
     private void acquire(Peer from, LockMessage.Acquire request, Turn turn) {
-        if (waits(from, request.request()) || (held != null && isOf(held, from, request.request()))) {
+        if (waits(from, request.request())) {
             return;
+        }
+        if (held != null && isOf(held, from, request.request())) {
+            if (!revoked) {
+                return;
+            }
+            end(held, true, turn); // whoever asks again has heard that this one is lost, and believes in nothing
         }
         RefusalCause never = request.mode() != LockMode.EXCLUSIVE || request.atLeast() > 0
                 ? RefusalCause.UNSUPPORTED
@@ -191,7 +213,7 @@ final class LamportManager implements Machine {
         }
         turn.member().await(from, key, request.ttl());
         boolean wantPlace = request.wantPlace() && !request.noWait();
-        toProcess(new LamportCall.Want(key.id(), number, request.owner(), request.noWait(), wantPlace, since), turn);
+        tell(new HomeCall.Want(key.id(), number, request.owner(), request.noWait(), wantPlace, since), turn);
     }
 
     private static boolean isOf(Held grant, Peer peer, long request) {
@@ -204,7 +226,7 @@ final class LamportManager implements Machine {
         if (number != null && wait != null) {
             leave(number, wait, turn);
         } else if (held != null && isOf(held, from, request)) {
-            turn.goal(LamportGoal.WITHDRAWN_AFTER_GRANT);
+            turn.goal(HomeGoal.WITHDRAWN_AFTER_GRANT);
             end(held, false, turn);
         }
     }
@@ -212,7 +234,7 @@ final class LamportManager implements Machine {
     private void leave(long number, Wait wait, Turn turn) {
         forget(number, wait);
         turn.member().unawait(wait.peer, key, wait.request.ttl());
-        toProcess(new LamportCall.Leave(key.id(), number), turn);
+        tell(new HomeCall.Leave(key.id(), number), turn);
     }
 
     private void forget(long number, Wait wait) {
@@ -228,7 +250,7 @@ final class LamportManager implements Machine {
     }
 
     /** Some members have not answered; a request that does not wait is asked about when its patience is over. */
-    private void blocked(LamportCall.Waiting waiting, Turn turn) {
+    private void blocked(HomeCall.Waiting waiting, Turn turn) {
         Wait wait = waits.get(waiting.number());
         if (wait == null || waiting.number() == first) {
             return;
@@ -244,13 +266,12 @@ final class LamportManager implements Machine {
         }
         if (over || !waiting.silent().equals(wait.silent)) {
             wait.silent = waiting.silent();
-            turn.goal(over ? LamportGoal.REFUSED_FOR_SILENCE : LamportGoal.SILENCE_TOLD);
+            turn.goal(over ? HomeGoal.REFUSED_FOR_SILENCE : HomeGoal.SILENCE_TOLD);
             if (over) {
                 leave(waiting.number(), wait, turn);
             }
             String who = String.join(", ", waiting.silent());
-            String why =
-                    "every member must answer, and " + who + (waiting.silent().size() == 1 ? " does" : " do") + " not";
+            String why = waiting.rule() + ", and " + who + (waiting.silent().size() == 1 ? " does" : " do") + " not";
             turn.send(wait.peer, new LockMessage.Blocked(key, wait.request.request(), over, why));
         }
     }
@@ -260,7 +281,7 @@ final class LamportManager implements Machine {
         asks.forEach((number, ask) -> {
             if (turn.now() - ask.until >= 0) {
                 first = first == number ? 0 : first; // its client is not heard: nothing can be given to it
-                toProcess(new LamportCall.WhoIsSilent(key.id(), number), turn);
+                tell(new HomeCall.WhoIsSilent(key.id(), number), turn);
             }
         });
         armPatience(turn);
@@ -278,10 +299,10 @@ final class LamportManager implements Machine {
 
     // Grants
 
-    private void turnOf(LamportCall.Yours yours, Turn turn) {
+    private void turnOf(HomeCall.Yours yours, Turn turn) {
         Wait wait = waits.get(yours.number());
         if (wait == null) {
-            toProcess(new LamportCall.Leave(key.id(), yours.number()), turn);
+            tell(new HomeCall.Leave(key.id(), yours.number()), turn);
             return;
         }
         wait.token = yours.token();
@@ -300,7 +321,7 @@ final class LamportManager implements Machine {
         } else if (turn.member().silence(wait.peer) < wait.request.ttl() / 2) {
             grant(first, wait, turn);
         } else {
-            turn.goal(LamportGoal.TURN_OF_THE_SILENT);
+            turn.goal(HomeGoal.TURN_OF_THE_SILENT);
             turn.member().listen(wait.peer, key);
         }
     }
@@ -328,14 +349,15 @@ final class LamportManager implements Machine {
             return;
         }
         held = null;
+        revoked = false;
         turn.member().ungrant(over.peer(), key, over.token(), over.ttl());
         boolean done = lost;
         for (long each : breaks) {
-            toProcess(new LamportCall.BrokenHere(key.id(), each, done), turn);
+            tell(new HomeCall.BrokenHere(key.id(), each, done), turn);
             done = false; // whoever came later broke what another was breaking already
         }
         breaks.clear();
-        toProcess(new LamportCall.Leave(key.id(), over.number()), turn);
+        tell(new HomeCall.Leave(key.id(), over.number()), turn);
     }
 
     private void sessionEnded(Peer peer, Turn turn) {
@@ -343,12 +365,26 @@ final class LamportManager implements Machine {
             Wait wait = waits.get(number);
             if (wait != null && wait.peer.equals(peer)) {
                 forget(number, wait);
-                toProcess(new LamportCall.Leave(key.id(), number), turn);
+                tell(new HomeCall.Leave(key.id(), number), turn);
             }
         }
         claims.values().removeIf(claim -> claim.peer().equals(peer));
         if (held != null && held.peer().equals(peer)) {
             end(held, true, turn);
+        }
+    }
+
+    /** The client is told in front of whatever lets it believe for longer. */
+    private void takenBack(HomeCall.TakenBack back, Turn turn) {
+        Wait wait = waits.get(back.number());
+        if (wait != null) {
+            wait.token = 0;
+            first = first == back.number() ? 0 : first;
+            tell(new HomeCall.NotGiven(key.id(), back.number()), turn);
+        } else if (held != null && held.number() == back.number()) {
+            LeaseLoss.Cause cause = LeaseLoss.Cause.EXPIRED;
+            revoked = true;
+            turn.send(held.peer(), new LockMessage.Revoke(key, held.token(), cause, back.why()));
         }
     }
 
@@ -364,21 +400,21 @@ final class LamportManager implements Machine {
                 || !turn.member().quarantined()
                 || claim.mode() != LockMode.EXCLUSIVE
                 || claim.ttl() > turn.member().maxTtl()) {
-            turn.goal(LamportGoal.CLAIM_REFUSED);
+            turn.goal(HomeGoal.CLAIM_REFUSED);
             turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));
         } else {
             long number = ++numbers;
             claims.put(number, new Claim(from, claim));
             long since = turn.now();
-            toProcess(new LamportCall.Adopt(key.id(), number, claim.token(), claim.owner(), since), turn);
+            tell(new HomeCall.Adopt(key.id(), number, claim.token(), claim.owner(), since), turn);
         }
     }
 
-    private void adopted(LamportCall.Adopted answer, Turn turn) {
+    private void adopted(HomeCall.Adopted answer, Turn turn) {
         Claim claim = claims.remove(answer.number());
         if (claim == null) {
             if (answer.stands()) {
-                toProcess(new LamportCall.Leave(key.id(), answer.number()), turn);
+                tell(new HomeCall.Leave(key.id(), answer.number()), turn);
             }
             return;
         }
@@ -394,9 +430,9 @@ final class LamportManager implements Machine {
 
     // Breaks
 
-    private void breakHere(LamportCall.BreakHere request, Turn turn) {
+    private void breakHere(HomeCall.BreakHere request, Turn turn) {
         if (held == null || held.token() != request.token()) {
-            toProcess(new LamportCall.BrokenHere(key.id(), request.number(), false), turn);
+            tell(new HomeCall.BrokenHere(key.id(), request.number(), false), turn);
             return;
         }
         breaks.add(request.number());
@@ -409,7 +445,7 @@ final class LamportManager implements Machine {
         if (ended != null) {
             end(ended, true, turn);
         } else if (current(from, revoked.token()) != null) {
-            breaks.forEach(each -> toProcess(new LamportCall.BrokenHere(key.id(), each, false), turn));
+            breaks.forEach(each -> tell(new HomeCall.BrokenHere(key.id(), each, false), turn));
             breaks.clear();
         }
     }
@@ -440,8 +476,8 @@ final class LamportManager implements Machine {
     }
 
     @Override
-    public LamportManager copy() {
-        LamportManager copy = new LamportManager(key, settings);
+    public HomeManager copy() {
+        HomeManager copy = new HomeManager(key, coordinator, settings);
         waits.forEach((number, wait) -> {
             Wait twin = wait.copy();
             copy.waits.put(number, twin);
@@ -454,6 +490,7 @@ final class LamportManager implements Machine {
         copy.claims.putAll(claims);
         copy.breaks.addAll(breaks);
         copy.held = held;
+        copy.revoked = revoked;
         copy.numbers = numbers;
         return copy;
     }
@@ -465,6 +502,6 @@ final class LamportManager implements Machine {
             out.put(number).put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
             out.put(wait.token).value(wait.silent);
         });
-        out.value(claims).value(breaks).value(held).put(first).put(numbers);
+        out.value(claims).value(breaks).value(held).put(revoked).put(first).put(numbers);
     }
 }

@@ -1,0 +1,826 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.bakery;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.bakery.BakeryMessage.Activated;
+import io.keyway.lock.peer.bakery.BakeryMessage.AddTicket;
+import io.keyway.lock.peer.bakery.BakeryMessage.Answer;
+import io.keyway.lock.peer.bakery.BakeryMessage.Begin;
+import io.keyway.lock.peer.bakery.BakeryMessage.Break;
+import io.keyway.lock.peer.bakery.BakeryMessage.Broken;
+import io.keyway.lock.peer.bakery.BakeryMessage.DropTicket;
+import io.keyway.lock.peer.bakery.BakeryMessage.End;
+import io.keyway.lock.peer.bakery.BakeryMessage.Entered;
+import io.keyway.lock.peer.bakery.BakeryMessage.Entering;
+import io.keyway.lock.peer.bakery.BakeryMessage.Leading;
+import io.keyway.lock.peer.bakery.BakeryMessage.Look;
+import io.keyway.lock.peer.bakery.BakeryMessage.Question;
+import io.keyway.lock.peer.bakery.BakeryMessage.Refused;
+import io.keyway.lock.peer.bakery.BakeryMessage.Relinquished;
+import io.keyway.lock.peer.bakery.BakeryMessage.Seen;
+import io.keyway.lock.peer.bakery.BakeryMessage.Stands;
+import io.keyway.lock.peer.bakery.BakeryMessage.TicketAdded;
+import io.keyway.lock.peer.bakery.BakeryMessage.ToLeader;
+import io.keyway.lock.peer.bakery.BakeryMessage.Yield;
+import io.keyway.lock.peer.election.ElectionCall;
+import io.keyway.lock.peer.election.View;
+import io.keyway.lock.peer.election.ViewId;
+import io.keyway.lock.peer.home.HomeCall;
+import io.keyway.lock.peer.home.Ticket;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.PeerView;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.spi.Owner;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a member asks of the leaders of the bakery ({@link BakeryLeader}) for the clients that are attached to it; every
+ * member has one, and it may be a leader itself. docs/algorithms/bakery.md numbers where it departs from the source.
+ *
+ * <p><b>States of a request.</b> <i>Unasked</i>, until this member may ask. <i>Entering</i>: asks the leaders for their
+ * highest ticket. <i>Ticketed</i>: a majority has answered; its ticket is the highest of those, plus one.
+ * <i>Holding</i>: a majority has it active, and its manager ({@link io.keyway.lock.peer.home.HomeManager}) was told so,
+ * once. <i>Lost</i>: the majority is gone; its client was told, and may believe until a time. A request whose ticket
+ * comes too late enters anew, under another number.
+ *
+ * <p><b>Messages</b> ({@link BakeryMessage}) to all leaders: ENTERING, ADDTICKET, DROPTICKET; to one of them
+ * RELINQUISHED and STANDS. At each beginning of a session with a leader BEGIN, all that stands, END. BREAK and BROKEN
+ * go between the homes of an administrator and of a holder.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>B1, B6. A leader is counted that has said ACTIVATED in answer to what was said in the present session with its
+ *       present life, and that has answered something that was sent less than the longest lease ago. A client believes
+ *       for less than a lease after its member's last word; so nobody believes when an activation lapses that is not
+ *       counted any more, which it does after {@link BakeryLeader#VOTE} leases.
+ *   <li>B3. Who does not hold gives an activation back for a smaller ticket, in the step in which it ceases to count
+ *       it.
+ *   <li>B4. A number is used once in a life. What is over is dropped at each leader that may know of it, behind all
+ *       that was said of it, or not said again.
+ * </ul>
+ */
+class BakeryHome implements Machine {
+    private static final String RULE = "a majority of the leaders, and of all members, must answer";
+
+    private static final int LOOK = 0;
+    private static final int COUNT = 1;
+    /** Who has not answered for so long is named to those who wait, in nanoseconds. */
+    private static final long ATTENTION = 1_000_000_000L;
+    /** After so long a holder tells those leaders that have not let it in. */
+    private static final long TELL = ATTENTION / 10;
+
+    enum Phase {
+        UNASKED,
+        ENTERING,
+        TICKETED,
+        HOLDING,
+        LOST
+    }
+
+    /** The number that a manager gave to a request. */
+    private record Ask(String name, long number) implements Comparable<Ask> {
+        @Override
+        public int compareTo(Ask other) {
+            int by = name.compareTo(other.name);
+            return by != 0 ? by : Long.compare(number, other.number);
+        }
+    }
+
+    private static final class Request {
+        final HomeCall.Want want;
+        Phase phase = Phase.UNASKED;
+        /** What leaders know it by; 0 before it was asked. */
+        long number;
+
+        long askedAt;
+        long ticket;
+        /** The highest ticket that it was told of. */
+        long best;
+
+        final Set<String> entered = new TreeSet<>();
+        /** Those that have it active, as far as was said. */
+        final Set<String> active = new TreeSet<>();
+        /** Those that have said that others are before it. */
+        final Set<String> behind = new TreeSet<>();
+
+        final Set<String> refused = new TreeSet<>();
+        /** When those leaders are told that it holds which have not let it in; NEVER if they were. */
+        long tellAt = Turn.NEVER;
+        /** When its client, which was told of the loss, does not believe any more; NEVER before. */
+        long over = Turn.NEVER;
+
+        Request(HomeCall.Want want) {
+            this.want = want;
+        }
+
+        Ask ask() {
+            return new Ask(want.name(), want.number());
+        }
+
+        void forget(String leader) {
+            entered.remove(leader);
+            active.remove(leader);
+            behind.remove(leader);
+            refused.remove(leader);
+        }
+
+        Request copy() {
+            Request copy = new Request(want);
+            copy.phase = phase;
+            copy.number = number;
+            copy.askedAt = askedAt;
+            copy.ticket = ticket;
+            copy.best = best;
+            copy.entered.addAll(entered);
+            copy.active.addAll(active);
+            copy.behind.addAll(behind);
+            copy.refused.addAll(refused);
+            copy.tellAt = tellAt;
+            copy.over = over;
+            return copy;
+        }
+
+        void encode(StateEncoder out) {
+            out.put(want.name()).put(want.number()).value(want.owner()).put(want.answerAtOnce());
+            out.put(want.wantPlace()).time(want.since());
+            out.value(phase).put(number).time(askedAt).put(ticket).put(best);
+            out.value(entered)
+                    .value(active)
+                    .value(behind)
+                    .value(refused)
+                    .time(tellAt)
+                    .time(over);
+        }
+    }
+
+    /**
+     * A break that waits for its answer.
+     *
+     * @param member the one that asked for it; null if an administrator did, here
+     * @param holder the member whose client holds; null if it is this one
+     * @param request the number of whoever asked
+     */
+    private record Broke(@Nullable String member, @Nullable String holder, Peer peer, String name, long request) {}
+
+    /** An administrator's question that waits for a leader's answer. */
+    private record Asked(String leader, HomeCall.Show show) {}
+
+    private final TreeMap<Ask, Request> requests = new TreeMap<>();
+    /** Those that were asked, by number. */
+    private final TreeMap<Long, Request> asked = new TreeMap<>();
+    /** By leader, the meeting in which it was told all that stands; none while it cannot be told anything. */
+    private final Map<String, Long> meetings = new LinkedHashMap<>();
+
+    private final TreeMap<Long, Broke> breaks = new TreeMap<>();
+    private final TreeMap<Long, Asked> questions = new TreeMap<>();
+    /** The latest view that it knows; its leaders are asked. */
+    private View view = View.NONE;
+
+    private final List<String> leaders = new ArrayList<>();
+    /** By member, since which view it has a seat, as it has said itself. */
+    private final TreeMap<String, ViewId> announced = new TreeMap<>();
+    /** Until when anything counts that leaders say; NEVER if nothing does. */
+    private long lease = Turn.NEVER;
+
+    private String self = "";
+    private int process;
+    private long life;
+    private long numbers;
+    private long lastMeeting;
+    private long lastTicket;
+    private long lastBreak;
+    private long lastQuestion;
+    private boolean open;
+    private boolean looks;
+
+    // What an unsafe variant does in another way
+
+    /** Whether it gives an activation back for a smaller ticket. */
+    boolean yields() {
+        return true;
+    }
+
+    /** Whether what a leader has said counts only in the session, and for the life, in which that was said. */
+    boolean countsLives() {
+        return true;
+    }
+
+    /** Whether only those are counted that have their seats by its view. */
+    boolean forgetsFormerLeaders() {
+        return true;
+    }
+
+    /** Whether anything counts only while a majority of the members has confirmed the view. */
+    boolean needsLease() {
+        return true;
+    }
+
+    // Leaders
+
+    private boolean isMajority(int count) {
+        return 2 * count > leaders.size();
+    }
+
+    private void say(String leader, ToLeader message, Turn turn) {
+        if (leader.equals(self)) {
+            turn.call(BakeryKeys.LEADER, new BakeryCall.Said(message));
+        } else if (meetings.containsKey(leader)) {
+            turn.peers().send(leader, message);
+        }
+    }
+
+    private void sayToAll(ToLeader message, Turn turn) {
+        leaders.forEach(leader -> say(leader, message, turn));
+    }
+
+    /** Until when that leader is counted; the past if it has not answered anything yet. */
+    private long countedUntil(String leader, Turn turn) {
+        if (needsLease() && lease == Turn.NEVER) {
+            return turn.now() - 1;
+        }
+        long heard = leader.equals(self) ? turn.now() : turn.peers().echo(leader);
+        long until =
+                heard == Turn.NEVER ? turn.now() - 1 : heard + turn.member().maxTtl();
+        return needsLease() ? Turn.earlier(until, lease) : until;
+    }
+
+    private int counted(Request request, Turn turn) {
+        int count = 0;
+        for (String leader : request.active) {
+            count += turn.now() - countedUntil(leader, turn) < 0 ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** If that is a leader that knows of its seat. */
+    private void meetIfMay(String leader, Turn turn) {
+        boolean there = leader.equals(self) || turn.peers().up(leader);
+        ViewId since = view.since(leader);
+        if (open && there && !since.equals(ViewId.NONE) && since.equals(announced.get(leader))) {
+            meet(leader, turn);
+        }
+    }
+
+    private void meet(String leader, Turn turn) {
+        meetings.put(leader, ++lastMeeting);
+        say(leader, new Begin(life, lastMeeting, view.since(leader)), turn);
+        for (Request request : List.copyOf(asked.values())) {
+            say(leader, said(request, turn), turn);
+        }
+        say(leader, new End(lastMeeting), turn);
+    }
+
+    private ToLeader said(Request request, Turn turn) {
+        String name = request.want.name();
+        Owner owner = request.want.owner();
+        long waited = Math.max(0, turn.now() - request.want.since());
+        if (request.phase == Phase.ENTERING) {
+            return new Entering(name, request.number, owner, waited);
+        }
+        boolean holds = request.phase != Phase.TICKETED;
+        boolean asks = request.want.answerAtOnce();
+        return new AddTicket(name, request.number, request.ticket, asks, holds, owner, waited);
+    }
+
+    // Messages
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {
+        String member = turn.peers().member(from);
+        if (member.isEmpty()) {
+            return; // no client speaks for a member
+        }
+        if (message instanceof Answer answer) {
+            answered(member, answer, turn);
+        } else if (message instanceof Leading leading) {
+            announced.put(member, leading.since());
+            meetIfMay(member, turn);
+        } else if (message instanceof Seen seen) {
+            seen(member, seen, turn);
+        } else if (message instanceof Break request) {
+            breaks.put(++lastBreak, new Broke(member, null, from, request.name(), request.number()));
+            call(request.name(), new HomeCall.BreakHere(lastBreak, request.token(), request.reason()), turn);
+        } else if (message instanceof Broken broken) {
+            Broke waits = breaks.get(broken.number());
+            if (waits != null && member.equals(waits.holder())) {
+                breaks.remove(broken.number());
+                turn.goal(BakeryGoal.BROKEN_ELSEWHERE);
+                answerBreak(waits, broken.done(), turn);
+            }
+        }
+        armTimers(turn);
+    }
+
+    private void answered(String leader, Answer answer, Turn turn) {
+        Request request = asked.get(answer.number());
+        boolean present = !countsLives() || Long.valueOf(answer.meeting()).equals(meetings.get(leader));
+        if (request == null || !present || !leaders.contains(leader)) {
+            return;
+        }
+        if (answer instanceof Entered entered) {
+            entered(leader, request, entered.highest(), turn);
+        } else if (answer instanceof Activated) {
+            request.behind.remove(leader);
+            if (request.phase != Phase.ENTERING) {
+                request.active.add(leader);
+                hold(request, turn);
+            }
+        } else if (answer instanceof TicketAdded added) {
+            behind(leader, request, added, turn);
+        } else if (answer instanceof Refused) {
+            refused(leader, request, turn);
+        } else if (answer instanceof Yield) {
+            askedToYield(leader, request, turn);
+        } else if (answer instanceof Question) {
+            say(leader, new Stands(request.want.name(), request.number), turn);
+        }
+    }
+
+    private void entered(String leader, Request request, long highest, Turn turn) {
+        if (request.phase != Phase.ENTERING) {
+            return;
+        }
+        request.entered.add(leader);
+        request.best = Math.max(request.best, highest);
+        if (isMajority(request.entered.size())) {
+            request.phase = Phase.TICKETED;
+            request.ticket = Math.max(request.best, lastTicket) + 1;
+            lastTicket = request.ticket;
+            sayToAll(said(request, turn), turn);
+        }
+    }
+
+    private void hold(Request request, Turn turn) {
+        if (request.phase == Phase.TICKETED && isMajority(counted(request, turn))) {
+            request.phase = Phase.HOLDING;
+            request.tellAt = turn.now() + TELL;
+            long token = new Ticket(request.ticket, process).token();
+            call(request.want.name(), new HomeCall.Yours(request.want.number(), token), turn);
+        }
+    }
+
+    private void behind(String leader, Request request, TicketAdded added, Turn turn) {
+        if (request.phase != Phase.TICKETED) {
+            return;
+        }
+        request.behind.add(leader);
+        HomeCall.Want want = request.want;
+        List<Participant> holders = List.of(added.holder());
+        if (want.answerAtOnce() && !isMajority(leaders.size() - request.behind.size())) {
+            call(want.name(), new HomeCall.Behind(want.number(), holders), turn);
+        } else if (want.wantPlace() && leader.equals(spokesman())) {
+            call(want.name(), new HomeCall.Placed(want.number(), added.ahead(), holders), turn);
+        }
+    }
+
+    /** The leader whose word on places is passed on, so that those of several do not alternate. */
+    private String spokesman() {
+        for (String leader : leaders) {
+            if (meetings.containsKey(leader)) {
+                return leader;
+            }
+        }
+        return self;
+    }
+
+    private void refused(String leader, Request request, Turn turn) {
+        if (request.phase != Phase.TICKETED) {
+            return;
+        }
+        request.refused.add(leader);
+        request.active.remove(leader);
+        if (!isMajority(leaders.size() - request.refused.size())) {
+            turn.goal(BakeryGoal.DREW_AGAIN);
+            enterAnew(request, turn);
+        }
+    }
+
+    private void enterAnew(Request request, Turn turn) {
+        asked.remove(request.number);
+        sayToAll(new DropTicket(request.want.name(), request.number, false), turn);
+        request.entered.clear();
+        request.active.clear();
+        request.behind.clear();
+        request.refused.clear();
+        request.best = 0;
+        request.ticket = 0;
+        enter(request, turn);
+    }
+
+    private void askedToYield(String leader, Request request, Turn turn) {
+        if (request.phase == Phase.TICKETED && yields()) {
+            turn.goal(BakeryGoal.RELINQUISHED);
+            request.active.remove(leader);
+            say(leader, new Relinquished(request.want.name(), request.number), turn);
+        } else if (request.phase == Phase.HOLDING) {
+            turn.goal(BakeryGoal.KEPT_BY_ITS_HOLDER);
+        }
+    }
+
+    // Calls
+
+    private static void call(String name, HomeCall call, Turn turn) {
+        turn.call(BakeryKeys.lock(name), call);
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof HomeCall.OfManager said) {
+            asked(said, turn);
+        } else if (call instanceof BakeryCall.Said said && said.message() instanceof Answer answer) {
+            answered(self, answer, turn);
+        } else if (call instanceof BakeryCall.Said said && said.message() instanceof Leading leading) {
+            announced.put(self, leading.since());
+            meetIfMay(self, turn);
+        } else if (call instanceof ElectionCall.Elected elected) {
+            elected(elected.view(), turn);
+        } else if (call instanceof ElectionCall.Leased leased) {
+            lease = leased.until();
+        } else if (call instanceof MemberView.Started) {
+            start(turn);
+        } else if (call instanceof MemberView.Opening || call instanceof PeerView.ListConfirmed) {
+            openIfMay(turn);
+        } else if (call instanceof PeerView.PeerUp up) {
+            meetIfMay(up.member(), turn);
+        } else if (call instanceof PeerView.PeerDown down) {
+            parted(down.member());
+            if (down.restarted()) {
+                announced.remove(down.member());
+            }
+        }
+        count(turn);
+        armTimers(turn);
+    }
+
+    private void start(Turn turn) {
+        PeerView peers = turn.peers();
+        self = peers.self();
+        process = peers.members().indexOf(self) + 1;
+        life = turn.draw(62);
+        peers.watch(BakeryKeys.HOME);
+        openIfMay(turn);
+    }
+
+    /** A view was elected. What those leaders have let in that keep their seats is counted as before. */
+    private void elected(View next, Turn turn) {
+        for (String leader : List.copyOf(leaders)) {
+            if (!next.since(leader).equals(view.since(leader)) && forgetsFormerLeaders()) {
+                meetings.remove(leader);
+                asked.values().forEach(request -> request.forget(leader));
+            }
+        }
+        view = next;
+        leaders.clear();
+        leaders.addAll(next.leaders());
+        openIfMay(turn);
+        for (String leader : leaders) {
+            if (!meetings.containsKey(leader)) {
+                meetIfMay(leader, turn);
+            }
+        }
+    }
+
+    /** A member whose list others do not share, that has just started anew, or that knows no leaders, asks nobody. */
+    private void openIfMay(Turn turn) {
+        if (open || process == 0 || leaders.isEmpty()) {
+            return;
+        }
+        if (turn.member().quarantined()) {
+            turn.member().awaitOpening(BakeryKeys.HOME);
+        } else if (turn.peers().members().size() == 1 || turn.peers().confirmed()) {
+            open = true;
+            for (String leader : leaders) {
+                meetIfMay(leader, turn);
+            }
+            List.copyOf(requests.values()).forEach(request -> enter(request, turn));
+        }
+    }
+
+    private void parted(String member) {
+        breaks.values().removeIf(waits -> member.equals(waits.holder()));
+        questions.values().removeIf(waits -> member.equals(waits.leader()));
+        meetings.remove(member);
+        if (countsLives()) {
+            asked.values().forEach(request -> request.forget(member));
+        }
+    }
+
+    private void asked(HomeCall.OfManager said, Turn turn) {
+        if (said instanceof HomeCall.Want want) {
+            Request request = new Request(want);
+            requests.put(request.ask(), request);
+            if (open) {
+                enter(request, turn);
+            } else {
+                turn.goal(BakeryGoal.ASKED_BEFORE_OPEN);
+            }
+        } else if (said instanceof HomeCall.Leave leave) {
+            leave(new Ask(leave.name(), leave.number()), turn);
+        } else if (said instanceof HomeCall.NotGiven back) {
+            Request request = requests.get(new Ask(back.name(), back.number()));
+            if (request != null && request.phase == Phase.LOST) {
+                request.over = Turn.NEVER;
+                enterAnew(request, turn);
+            }
+        } else if (said instanceof HomeCall.Adopt claim) {
+            // What a former life granted, another home may have by now: leaders wait for its end.
+            call(claim.name(), new HomeCall.Adopted(claim.number(), false), turn);
+        } else if (said instanceof HomeCall.WhoIsSilent question) {
+            Request request = requests.get(new Ask(question.name(), question.number()));
+            if (request != null) {
+                tellSilent(request, turn);
+            }
+        } else if (said instanceof HomeCall.Show show) {
+            show(show, turn);
+        } else if (said instanceof HomeCall.Break request) {
+            breakGrant(request, turn);
+        } else if (said instanceof HomeCall.BrokenHere broken) {
+            Broke waits = breaks.remove(broken.number());
+            if (waits != null) {
+                answerBreak(waits, broken.done(), turn);
+            }
+        }
+    }
+
+    private void enter(Request request, Turn turn) {
+        request.phase = Phase.ENTERING;
+        request.number = ++numbers;
+        request.askedAt = turn.now();
+        asked.put(request.number, request);
+        sayToAll(said(request, turn), turn);
+    }
+
+    private void leave(Ask ask, Turn turn) {
+        Request request = requests.remove(ask);
+        if (request != null && request.phase != Phase.UNASKED) {
+            asked.remove(request.number);
+            boolean held = request.phase == Phase.HOLDING || request.phase == Phase.LOST;
+            sayToAll(new DropTicket(ask.name(), request.number, held), turn);
+        }
+    }
+
+    // Whether a majority is counted
+
+    /** Those that have let another one in are to ask that one to yield: the holder can then spare one that it has. */
+    private void tellHolder(Request request, Turn turn) {
+        request.tellAt = Turn.NEVER;
+        for (String leader : leaders) {
+            if (!request.active.contains(leader) && meetings.containsKey(leader)) {
+                turn.goal(BakeryGoal.HOLDER_TOLD_A_LEADER);
+                say(leader, said(request, turn), turn);
+            }
+        }
+    }
+
+    /** Who has no majority any more has lost the lock; who gets one by an answer that was late has it. */
+    private void count(Turn turn) {
+        for (Request request : List.copyOf(asked.values())) {
+            if (request.phase == Phase.HOLDING && Turn.due(request.tellAt, turn.now())) {
+                tellHolder(request, turn);
+            }
+            if (request.phase == Phase.HOLDING && !isMajority(counted(request, turn))) {
+                turn.goal(BakeryGoal.MAJORITY_LOST);
+                request.phase = Phase.LOST;
+                request.over = turn.now() + turn.member().maxTtl();
+                String why = "the majority of the leaders is gone";
+                call(request.want.name(), new HomeCall.TakenBack(request.want.number(), why), turn);
+            } else if (request.phase == Phase.LOST && Turn.due(request.over, turn.now())) {
+                call(request.want.name(), new HomeCall.Over(request.want.number()), turn);
+            } else {
+                hold(request, turn);
+            }
+        }
+    }
+
+    /** When the first of the holders may cease to have a majority, or is over. */
+    private long nextCount(Turn turn) {
+        long next = Turn.NEVER;
+        for (Request request : asked.values()) {
+            next = Turn.earlier(next, request.over);
+            if (request.phase == Phase.HOLDING) {
+                next = Turn.earlier(next, request.tellAt);
+                for (String leader : request.active) {
+                    long until = countedUntil(leader, turn);
+                    boolean always = leader.equals(self) && !needsLease();
+                    next = !always && turn.now() - until < 0 ? Turn.earlier(next, until) : next;
+                }
+            }
+        }
+        return next;
+    }
+
+    private void armTimers(Turn turn) {
+        turn.timer(COUNT, nextCount(turn));
+        boolean needed = false;
+        for (Request request : requests.values()) {
+            needed |= isPending(request);
+        }
+        if (needed && !looks) {
+            turn.timer(LOOK, turn.now() + ATTENTION);
+        }
+        looks |= needed;
+    }
+
+    private static boolean isPending(Request request) {
+        return request.phase == Phase.UNASKED || request.phase == Phase.ENTERING || request.phase == Phase.TICKETED;
+    }
+
+    @Override
+    public void due(int slot, Turn turn) {
+        if (slot == LOOK) {
+            looks = false;
+            for (Request request : requests.values()) {
+                if (isPending(request) && turn.now() - request.askedAt >= ATTENTION) {
+                    tellSilent(request, turn);
+                }
+            }
+        }
+        count(turn);
+        armTimers(turn);
+    }
+
+    // Who keeps others waiting
+
+    private void tellSilent(Request request, Turn turn) {
+        List<String> silent = new ArrayList<>();
+        for (String leader : leaders) {
+            boolean answers = request.phase == Phase.UNASKED
+                    ? leader.equals(self) || turn.peers().up(leader)
+                    : request.phase == Phase.ENTERING
+                            ? request.entered.contains(leader)
+                            : request.active.contains(leader)
+                                    || request.behind.contains(leader)
+                                    || request.refused.contains(leader);
+            if (!answers) {
+                silent.add(leader);
+            }
+        }
+        List<String> missing = new ArrayList<>();
+        for (String member : turn.peers().members()) {
+            if (!member.equals(self) && turn.peers().suspected(member)) {
+                missing.add(member);
+            }
+        }
+        boolean few = 2 * missing.size() >= turn.peers().members().size();
+        boolean enough = !few && (leaders.isEmpty() || isMajority(leaders.size() - silent.size()));
+        HomeCall.Waiting waiting = new HomeCall.Waiting(
+                request.want.number(),
+                request.phase != Phase.UNASKED,
+                RULE,
+                enough ? List.of() : few ? missing : List.copyOf(silent));
+        call(request.want.name(), waiting, turn);
+    }
+
+    // Administrators
+
+    /** A leader knows the whole queue; while this member knows none, it says what its own clients want. */
+    private void show(HomeCall.Show show, Turn turn) {
+        String leader = "";
+        for (String each : leaders) {
+            boolean longer = leader.isEmpty() || view.since(each).compareTo(view.since(leader)) < 0;
+            leader = meetings.containsKey(each) && longer ? each : leader;
+        }
+        if (leader.equals(self)) {
+            turn.call(BakeryKeys.LEADER, new BakeryCall.Show(show));
+            return;
+        } else if (!leader.isEmpty()) {
+            questions.put(++lastQuestion, new Asked(leader, show));
+            turn.peers().send(leader, new Look(lastQuestion, show.name()));
+            return;
+        }
+        ParticipantList all = new ParticipantList();
+        for (Request request : requests.values()) {
+            HomeCall.Want want = request.want;
+            if (want.name().equals(show.name())) {
+                long token = request.phase == Phase.HOLDING ? new Ticket(request.ticket, process).token() : 0;
+                long nanos = Math.max(0, turn.now() - want.since());
+                all.add(new Participant(want.owner(), LockMode.EXCLUSIVE, 1, token, nanos));
+            }
+        }
+        Key key = BakeryKeys.lock(show.name());
+        for (ParticipantList.Part part : all.parts()) {
+            LockMessage.Status status = new LockMessage.Status(
+                    key, show.request(), part.holders(), part.waiters(), part.more(), part.last());
+            turn.send(show.peer(), status);
+        }
+    }
+
+    private void seen(String leader, Seen seen, Turn turn) {
+        Asked waits = questions.get(seen.number());
+        if (waits == null || !leader.equals(waits.leader())) {
+            return;
+        }
+        HomeCall.Show show = waits.show();
+        Key key = BakeryKeys.lock(show.name());
+        LockMessage.Status status =
+                new LockMessage.Status(key, show.request(), seen.holders(), seen.waiters(), seen.more(), seen.last());
+        turn.send(show.peer(), status);
+        if (seen.last()) {
+            questions.remove(seen.number());
+        }
+    }
+
+    private void breakGrant(HomeCall.Break request, Turn turn) {
+        int holder = Ticket.of(request.token()).process();
+        String name = request.name();
+        List<String> members = turn.peers().members();
+        if (holder == process) {
+            breaks.put(++lastBreak, new Broke(null, null, request.peer(), name, request.request()));
+            call(name, new HomeCall.BreakHere(lastBreak, request.token(), request.reason()), turn);
+        } else if (holder < 1 || holder > members.size()) {
+            turn.send(request.peer(), new LockMessage.Answer(BakeryKeys.lock(name), request.request(), false));
+        } else if (turn.peers().up(members.get(holder - 1))) { // otherwise nobody knows, and the question runs out
+            String member = members.get(holder - 1);
+            breaks.put(++lastBreak, new Broke(null, member, request.peer(), name, request.request()));
+            turn.peers().send(member, new Break(lastBreak, name, request.token(), request.reason()));
+        }
+    }
+
+    private static void answerBreak(Broke waits, boolean done, Turn turn) {
+        if (waits.member() == null) {
+            turn.send(waits.peer(), new LockMessage.Answer(BakeryKeys.lock(waits.name()), waits.request(), done));
+        } else {
+            turn.peers().send(waits.member(), new Broken(waits.request(), done));
+        }
+    }
+
+    // State
+
+    /** True if nobody asks for anything. */
+    boolean isIdle() {
+        return requests.isEmpty();
+    }
+
+    /** Never: it answers leaders, and its numbers are not to be used again. */
+    @Override
+    public boolean atRest() {
+        return false;
+    }
+
+    /** A home of the same kind, for {@link #copy}. */
+    BakeryHome fresh() {
+        return new BakeryHome();
+    }
+
+    @Override
+    public BakeryHome copy() {
+        BakeryHome copy = fresh();
+        requests.forEach((ask, request) -> {
+            Request twin = request.copy();
+            copy.requests.put(ask, twin);
+            if (asked.get(request.number) == request) {
+                copy.asked.put(request.number, twin);
+            }
+        });
+        copy.meetings.putAll(meetings);
+        copy.breaks.putAll(breaks);
+        copy.questions.putAll(questions);
+        copy.view = view;
+        copy.leaders.addAll(leaders);
+        copy.announced.putAll(announced);
+        copy.lease = lease;
+        copy.self = self;
+        copy.process = process;
+        copy.life = life;
+        copy.numbers = numbers;
+        copy.lastMeeting = lastMeeting;
+        copy.lastTicket = lastTicket;
+        copy.lastBreak = lastBreak;
+        copy.lastQuestion = lastQuestion;
+        copy.open = open;
+        copy.looks = looks;
+        return copy;
+    }
+
+    @Override
+    public void encode(StateEncoder out) {
+        out.put(self).put(process).put(life).put(numbers).put(lastMeeting).put(lastTicket);
+        out.put(open)
+                .put(looks)
+                .value(view)
+                .value(leaders)
+                .value(announced)
+                .time(lease)
+                .value(meetings)
+                .put(requests.size());
+        requests.values().forEach(request -> request.encode(out));
+        out.put(lastBreak).value(breaks).put(lastQuestion).value(questions);
+    }
+}

@@ -1,0 +1,958 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.bakery;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.bakery.BakeryMessage.Activated;
+import io.keyway.lock.peer.bakery.BakeryMessage.AddTicket;
+import io.keyway.lock.peer.bakery.BakeryMessage.Answer;
+import io.keyway.lock.peer.bakery.BakeryMessage.Begin;
+import io.keyway.lock.peer.bakery.BakeryMessage.DropTicket;
+import io.keyway.lock.peer.bakery.BakeryMessage.End;
+import io.keyway.lock.peer.bakery.BakeryMessage.Entered;
+import io.keyway.lock.peer.bakery.BakeryMessage.Entering;
+import io.keyway.lock.peer.bakery.BakeryMessage.Leading;
+import io.keyway.lock.peer.bakery.BakeryMessage.Look;
+import io.keyway.lock.peer.bakery.BakeryMessage.OfRequest;
+import io.keyway.lock.peer.bakery.BakeryMessage.Question;
+import io.keyway.lock.peer.bakery.BakeryMessage.Refused;
+import io.keyway.lock.peer.bakery.BakeryMessage.Relinquished;
+import io.keyway.lock.peer.bakery.BakeryMessage.Reserved;
+import io.keyway.lock.peer.bakery.BakeryMessage.Seen;
+import io.keyway.lock.peer.bakery.BakeryMessage.Stands;
+import io.keyway.lock.peer.bakery.BakeryMessage.TicketAdded;
+import io.keyway.lock.peer.bakery.BakeryMessage.Yield;
+import io.keyway.lock.peer.election.ElectionCall;
+import io.keyway.lock.peer.election.View;
+import io.keyway.lock.peer.election.ViewId;
+import io.keyway.lock.peer.home.HomeCall;
+import io.keyway.lock.peer.home.Ticket;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.PeerView;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.peer.service.Promising;
+import io.keyway.lock.spi.Owner;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A leader of the bakery: the tickets of all locks as this member knows them, and whom it lets in. Homes
+ * ({@link BakeryHome}) ask it for their clients. docs/algorithms/bakery.md numbers where it departs from the source,
+ * and says which action of docs/models/Activation.tla is which method.
+ *
+ * <p><b>States of the leader.</b> <i>Without a seat</i>, by the latest view that this member knows
+ * ({@link io.keyway.lock.peer.election.Election}): it hears nothing. <i>Silent</i>: it has started anew, or has just
+ * got its seat, and somebody may count what its former life, or the former leader, has said; it hears and answers
+ * nothing. <i>Speaking</i>.
+ *
+ * <p><b>States of a request.</b> <i>Entering</i>: it has no ticket yet. <i>Ticketed</i>: it waits, in the order of
+ * tickets. <i>Active</i>: this leader lets it in, and nobody else. <i>Orphaned</i>, of an active one: the session with
+ * its home is over, and somebody may hold by it until a time.
+ *
+ * <p><b>Messages</b> ({@link BakeryMessage}). ENTERING is answered by ENTERED, ADDTICKET by ACTIVATED, TICKETADDED or
+ * REFUSED, now or later. DROPTICKET ends a request, RELINQUISHED an activation. BEGIN to END say all that a home asks
+ * for, at each beginning of a session. YIELD and QUESTION ask the home of the active request for RELINQUISHED and
+ * STANDS.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>B1. One request of a lock is active at most, until its home drops it or gives it back, or was not heard for
+ *       {@link #VOTE} times the longest lease, by which time nobody counts it.
+ *   <li>B2. The smallest ticket is let in, and none over the head of one that was entering before it. This is for
+ *       order; nobody's safety depends on it.
+ *   <li>B4. What a home has dropped, or does not say again, is over here. Messages of a session come in order, and
+ *       those of an earlier session never after those of a later one.
+ *   <li>B5. A leader that starts anew is silent until nothing that its former lives have said is counted.
+ *   <li>V3. A leader that has got a seat is silent until nothing that the former one has said is counted, which is two
+ *       leases after the view was elected by which it got it. It hears homes that know of its seat, and only those.
+ *   <li>V6. It lets no ticket in above what a majority of the members has recorded, and begins above what was recorded
+ *       when it got its seat.
+ *   <li>Tokens rise: a ticket is refused that is not above all that have held here and were forgotten; for a new life,
+ *       above all of the former ones, which a record on disk bounds. The one exception holds already.
+ * </ul>
+ */
+class BakeryLeader implements Machine, Promising {
+    /** How many tickets one record reserves. */
+    static final long BLOCK = 1 << 20;
+
+    /** For so many of the longest leases an activation stands after its home was heard for the last time. */
+    static final int VOTE = 2;
+
+    private static final int LAPSES = 0;
+    private static final int SPEAKS = 1;
+    private static final int SEATED = 2;
+    /** How many of the first in a queue are told each change of their place. */
+    private static final int TOLD = 16;
+
+    /** A request: the life of a home draws its name once. */
+    record Id(String member, long life, long number) implements Comparable<Id> {
+        @Override
+        public int compareTo(Id other) {
+            int by = member.compareTo(other.member);
+            by = by != 0 ? by : Long.compare(life, other.life);
+            return by != 0 ? by : Long.compare(number, other.number);
+        }
+    }
+
+    /** What is known of a request. */
+    static final class Entry {
+        final Id id;
+        final int process;
+        private final Owner owner;
+        private final long since;
+        /** When it was entering. */
+        private final long enteredAt;
+        /** Null while it is entering. */
+        @Nullable
+        Ticket ticket;
+        /** Those that were entering when it got its ticket. */
+        private Set<Id> before = Set.of();
+
+        private boolean holds;
+        /** It is to hear whether somebody holds, and nobody has said so yet. */
+        private boolean unsure;
+        /** The session of its home; null for the home of this member, and for an orphan. */
+        private @Nullable Peer peer;
+
+        private long meeting;
+        /** Of an orphan, when it is over; {@link Turn#NEVER} for others. */
+        private long until = Turn.NEVER;
+        /** Names its activation to the sessions. */
+        private long serial;
+        /** The place that was told last; -1 if none was. */
+        private int told = -1;
+
+        private Entry(Id id, int process, Owner owner, long since, long enteredAt) {
+            this.id = id;
+            this.process = process;
+            this.owner = owner;
+            this.since = since;
+            this.enteredAt = enteredAt;
+        }
+
+        private Participant participant(long token, long now) {
+            return new Participant(owner, LockMode.EXCLUSIVE, 1, token, Math.max(0, now - since));
+        }
+
+        private Entry copy() {
+            Entry copy = new Entry(id, process, owner, since, enteredAt);
+            copy.ticket = ticket;
+            copy.before = before;
+            copy.holds = holds;
+            copy.unsure = unsure;
+            copy.peer = peer;
+            copy.meeting = meeting;
+            copy.until = until;
+            copy.serial = serial;
+            copy.told = told;
+            return copy;
+        }
+
+        private void encode(StateEncoder out) {
+            out.value(id)
+                    .put(process)
+                    .value(owner)
+                    .time(since)
+                    .time(enteredAt)
+                    .value(ticket)
+                    .value(before);
+            out.put(holds)
+                    .put(unsure)
+                    .value(peer)
+                    .put(meeting)
+                    .time(until)
+                    .put(serial)
+                    .put(told);
+        }
+    }
+
+    /** One lock. */
+    static final class Table {
+        final String name;
+        final TreeMap<Id, Entry> entries = new TreeMap<>();
+
+        @Nullable
+        Entry active;
+        /** The home of the active one was asked to yield; whether it still stands. */
+        private boolean asked;
+
+        private boolean questioned;
+        /** No ticket that is not above this one is let in. */
+        private Ticket floor;
+
+        private Table(String name, Ticket floor) {
+            this.name = name;
+            this.floor = floor;
+        }
+
+        /** Those that wait with a ticket, in order; who holds already before all others. */
+        List<Entry> waiting() {
+            List<Entry> all = new ArrayList<>();
+            for (Entry entry : entries.values()) {
+                if (entry.ticket != null && entry != active) {
+                    all.add(entry);
+                }
+            }
+            all.sort(Comparator.comparing((Entry entry) -> !entry.holds)
+                    .thenComparing(entry -> Objects.requireNonNull(entry.ticket)));
+            return all;
+        }
+    }
+
+    /** A member as one that asks. */
+    private static final class Home {
+        final int process;
+        boolean met;
+        long life;
+        long meeting;
+
+        @Nullable
+        Peer peer;
+
+        Home(int process) {
+            this.process = process;
+        }
+    }
+
+    private final Map<String, Home> homes = new LinkedHashMap<>();
+    private final TreeMap<String, Table> tables = new TreeMap<>();
+    /** Of locks that nobody asks for. */
+    private Ticket floor = new Ticket(0, 0);
+
+    private long high;
+    private long reserved;
+    private String self = "";
+    /** Nobody counts what former lives have said. */
+    private boolean open;
+    /** The view by which this member has got its seat; NONE if it has none. */
+    private ViewId tenure = ViewId.NONE;
+    /** When nobody counts what the former leader has said; NEVER if that is so. */
+    private long seated = Turn.NEVER;
+
+    private boolean speaks;
+    private long serials;
+    /** No ticket above this one is let in: so far a majority has recorded tickets. */
+    private long bound;
+    /** What it has asked for. */
+    private long wanted;
+
+    // What an unsafe variant does in another way
+
+    /** Whether an active request keeps all others out. */
+    boolean isExclusive() {
+        return true;
+    }
+
+    /** Who is let in next; null if nobody is. */
+    @Nullable
+    Entry next(Table table, Turn turn) {
+        List<Entry> waiting = table.waiting();
+        if (waiting.isEmpty()) {
+            return null;
+        }
+        Entry first = waiting.get(0);
+        if (first.ticket != null && first.ticket.stamp() > bound && !first.holds) {
+            turn.goal(BakeryGoal.WAITED_FOR_A_RECORD);
+            return null;
+        }
+        for (Id id : first.before) {
+            Entry entering = table.entries.get(id);
+            boolean lately = entering != null
+                    && turn.now() - entering.enteredAt < turn.member().maxTtl();
+            if (entering != null && entering.ticket == null && lately && !first.holds) {
+                turn.goal(BakeryGoal.WAITED_FOR_AN_ENTERING);
+                return null;
+            }
+        }
+        return first;
+    }
+
+    /** Whether what a home does not say again is over. */
+    boolean forgetsWhatIsOver() {
+        return true;
+    }
+
+    /** Whether nobody can count what former lives have said, as far as the member knows. */
+    boolean maySpeak(Turn turn) {
+        return !turn.member().quarantined();
+    }
+
+    /** For how long it is silent after the quarantine of its member. */
+    long silence(Turn turn) {
+        return (VOTE - 1) * turn.member().maxTtl();
+    }
+
+    /** For how long it is silent when it has got the seat of another one. */
+    long silenceOfSeat(Turn turn) {
+        return 2 * turn.member().quarantine();
+    }
+
+    /** What a leader that has got a seat does not let in. */
+    long floorOfSeat(long recorded) {
+        return recorded;
+    }
+
+    /** What a new life does not let in. */
+    long floor(long inherited) {
+        return inherited;
+    }
+
+    // Messages
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {
+        if (message instanceof Look look) {
+            for (ParticipantList.Part part : listed(look.name(), turn).parts()) {
+                Seen seen = new Seen(look.number(), part.holders(), part.waiters(), part.more(), part.last());
+                turn.send(from, seen);
+            }
+        } else if (message instanceof BakeryMessage.ToLeader said) { // no client speaks for a member
+            heard(turn.peers().member(from), from, said, turn);
+        }
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof BakeryCall.Said said && said.message() instanceof BakeryMessage.ToLeader message) {
+            heard(self, null, message, turn);
+        } else if (call instanceof BakeryCall.Show show) {
+            show(show.show(), turn);
+        } else if (call instanceof MemberView.Expired expired) {
+            expired(expired, turn);
+        } else if (call instanceof MemberView.SessionEnded ended) {
+            sessionEnded(ended.peer(), turn);
+        } else if (call instanceof PeerView.PeerUp up) {
+            if (!tenure.equals(ViewId.NONE)) {
+                turn.peers().send(up.member(), new Leading(tenure));
+            }
+            answerAgain(up.member(), turn);
+        } else if (call instanceof MemberView.Restored restored) {
+            reserved = ((Reserved) restored.record()).ticket();
+        } else if (call instanceof MemberView.Started) {
+            start(turn);
+        } else if (call instanceof MemberView.Opening) {
+            turn.timer(SPEAKS, turn.now() + silence(turn));
+        } else if (call instanceof ElectionCall.Elected elected) {
+            elected(elected, turn);
+        } else if (call instanceof ElectionCall.Recorded recorded) {
+            bound = Math.max(bound, recorded.bound());
+            settleAll(turn);
+        }
+        armLapses(turn);
+    }
+
+    private void start(Turn turn) {
+        PeerView peers = turn.peers();
+        self = peers.self();
+        for (String member : peers.members()) {
+            homes.put(member, new Home(peers.members().indexOf(member) + 1));
+        }
+        high = Math.max(floor(reserved), Ticket.ofEpoch(turn.member().epoch()));
+        floor = new Ticket(high, Ticket.MAX_PROCESS);
+        peers.watch(BakeryKeys.LEADER);
+        open = maySpeak(turn);
+        if (!open) {
+            turn.member().awaitOpening(BakeryKeys.LEADER);
+        }
+    }
+
+    private void elected(ElectionCall.Elected elected, Turn turn) {
+        View view = elected.view();
+        ViewId since = view.since(self);
+        if (since.equals(tenure)) {
+            if (!since.equals(ViewId.NONE)) { // so that who has got a seat does not refuse what is drawn from now on
+                high = Math.max(high, floorOfSeat(elected.recorded()));
+                settleAll(turn);
+            }
+            return;
+        }
+        if (!tenure.equals(ViewId.NONE)) {
+            turn.goal(BakeryGoal.UNSEATED);
+        }
+        tenure = since;
+        speaks = false;
+        seated = Turn.NEVER;
+        for (Table table : List.copyOf(tables.values())) {
+            List.copyOf(table.entries.values()).forEach(entry -> drop(table, entry, turn));
+            settle(table, turn);
+        }
+        homes.values().forEach(home -> home.met = false);
+        turn.timer(SEATED, Turn.NEVER);
+        if (since.equals(ViewId.NONE)) {
+            return;
+        }
+        high = Math.max(high, floorOfSeat(elected.recorded()));
+        floor = Ticket.later(floor, new Ticket(high, Ticket.MAX_PROCESS));
+        if (!elected.restored() && !view.first() && silenceOfSeat(turn) > 0) {
+            turn.goal(BakeryGoal.SEATED);
+            seated = turn.now() + silenceOfSeat(turn);
+        }
+        turn.timer(SEATED, seated);
+        Leading leading = new Leading(tenure);
+        for (String member : homes.keySet()) {
+            if (member.equals(self)) {
+                turn.call(BakeryKeys.HOME, new BakeryCall.Said(leading));
+            } else {
+                turn.peers().send(member, leading);
+            }
+        }
+        speak(turn);
+    }
+
+    /** If it may. */
+    private void speak(Turn turn) {
+        if (speaks || !open || tenure.equals(ViewId.NONE) || seated != Turn.NEVER) {
+            return;
+        }
+        speaks = true;
+        reserve(turn);
+        for (Table table : List.copyOf(tables.values())) {
+            table.entries.values().forEach(entry -> answerEntering(entry, turn));
+            settle(table, turn);
+        }
+    }
+
+    private void settleAll(Turn turn) {
+        reserve(turn);
+        List.copyOf(tables.values()).forEach(table -> settle(table, turn));
+    }
+
+    /** Early enough that no ticket waits for it. */
+    private void reserve(Turn turn) {
+        if (speaks && high + BLOCK / 2 > wanted) {
+            wanted = high + BLOCK;
+            turn.call(BakeryKeys.ELECTION, new ElectionCall.Reserve(wanted));
+        }
+    }
+
+    private void heard(String member, @Nullable Peer from, BakeryMessage.ToLeader message, Turn turn) {
+        Home home = homes.get(member);
+        if (home == null) {
+            return;
+        }
+        if (!speaks) {
+            turn.goal(BakeryGoal.ASKED_WHILE_SILENT);
+        }
+        if (message instanceof Begin begin) {
+            home.met = !tenure.equals(ViewId.NONE) && begin.since().equals(tenure);
+            home.life = begin.life();
+            home.meeting = begin.meeting();
+            home.peer = from;
+        } else if (message instanceof End && home.met && forgetsWhatIsOver()) {
+            ended(member, home, turn);
+        } else if (home.met && message instanceof OfRequest said) {
+            asked(member, home, said, turn);
+        }
+        armLapses(turn);
+    }
+
+    private void asked(String member, Home home, OfRequest said, Turn turn) {
+        Id id = new Id(member, home.life, said.number());
+        if (said instanceof Entering entering) {
+            Table table = tables.computeIfAbsent(said.name(), name -> new Table(name, floor));
+            Entry entry = entry(table, id, home, entering.owner(), entering.waited(), turn);
+            answerEntering(entry, turn);
+        } else if (said instanceof AddTicket add) {
+            addTicket(id, home, add, turn);
+        }
+        Table table = tables.get(said.name());
+        Entry entry = table == null ? null : table.entries.get(id);
+        if (table == null || entry == null) {
+            return;
+        }
+        if (said instanceof DropTicket drop) {
+            if (drop.held() && entry.ticket != null) {
+                table.floor = Ticket.later(table.floor, entry.ticket);
+            }
+            drop(table, entry, turn);
+        } else if (said instanceof Relinquished && table.active == entry) {
+            deactivate(table, entry, turn);
+        } else if (said instanceof Stands && table.active == entry) {
+            table.questioned = false;
+            tellHeld(table, turn);
+        }
+        settle(table, turn);
+    }
+
+    /** The entry of that request, bound to the session by which it was said last. */
+    private Entry entry(Table table, Id id, Home home, Owner owner, long waited, Turn turn) {
+        Entry entry = table.entries.get(id);
+        if (entry == null) {
+            entry = new Entry(id, home.process, owner, turn.now() - Math.max(0, waited), turn.now());
+            table.entries.put(id, entry);
+        }
+        if (home.peer != null && !home.peer.equals(entry.peer)) {
+            entry.peer = home.peer;
+            turn.member().await(home.peer, BakeryKeys.LEADER, patience(turn));
+            if (table.active == entry) {
+                turn.goal(BakeryGoal.TAKEN_UP_AGAIN);
+                turn.member().grant(home.peer, BakeryKeys.LEADER, entry.serial, vote(turn));
+            }
+        }
+        entry.until = Turn.NEVER;
+        entry.meeting = home.meeting;
+        return entry;
+    }
+
+    private void addTicket(Id id, Home home, AddTicket add, Turn turn) {
+        if (add.ticket() < 1 || add.ticket() > Ticket.MAX_STAMP - BLOCK) {
+            String text = id.member() + " has drawn the ticket " + add.ticket() + ", which none can; it is not let in";
+            turn.tell(new LockNotice.Alarm(BakeryKeys.LEADER, text));
+            return;
+        }
+        high = Math.max(high, add.ticket());
+        reserve(turn);
+        if (high > reserved) {
+            turn.goal(BakeryGoal.TICKETS_RESERVED);
+            reserved = high + BLOCK;
+            turn.force(new Reserved(reserved));
+        }
+        Table table = tables.computeIfAbsent(add.name(), name -> new Table(name, floor));
+        Entry entry = entry(table, id, home, add.owner(), add.waited(), turn);
+        entry.holds = add.holds();
+        if (entry.ticket == null) {
+            Ticket ticket = new Ticket(add.ticket(), home.process);
+            Set<Id> before = new TreeSet<>();
+            for (Entry other : table.entries.values()) {
+                if (other != entry && other.ticket == null) {
+                    before.add(other.id);
+                } else if (other.ticket != null && other.ticket.stamp() == ticket.stamp()) {
+                    turn.goal(BakeryGoal.EQUAL_TICKETS);
+                }
+            }
+            entry.ticket = ticket;
+            entry.before = before;
+            entry.unsure = add.asks();
+            if (add.holds()) {
+                turn.goal(BakeryGoal.HOLDER_TOLD_ANEW);
+            }
+        } else if (table.active == entry) {
+            answer(entry, new Activated(entry.meeting, entry.id.number()), turn);
+        }
+        entry.told = -1;
+    }
+
+    /** All that a home asks for was said: nothing else of this life of it stands. */
+    private void ended(String member, Home home, Turn turn) {
+        for (Table table : List.copyOf(tables.values())) {
+            for (Entry entry : List.copyOf(table.entries.values())) {
+                boolean ofIt = entry.id.member().equals(member) && entry.id.life() == home.life;
+                if (ofIt && entry.meeting != home.meeting) {
+                    turn.goal(BakeryGoal.NOT_SAID_AGAIN);
+                    if (entry.ticket != null) {
+                        table.floor = Ticket.later(table.floor, entry.ticket); // it may have held
+                    }
+                    drop(table, entry, turn);
+                }
+            }
+            settle(table, turn);
+        }
+    }
+
+    // Who is let in
+
+    private static long vote(Turn turn) {
+        return VOTE * turn.member().maxTtl();
+    }
+
+    /** The session outlives what it has to end. */
+    private static long patience(Turn turn) {
+        return vote(turn) + turn.member().maxTtl();
+    }
+
+    /** A table has changed: refuses, lets in, asks, tells places, and forgets it if nobody is left. */
+    private void settle(Table table, Turn turn) {
+        if (speaks) {
+            refuseLate(table, turn);
+            if (table.active == null || !isExclusive()) {
+                Entry next = next(table, turn);
+                if (next != null) {
+                    activate(table, next, turn);
+                }
+            }
+            askToYield(table, turn);
+            askWhetherHeld(table, turn);
+            tellPlaces(table, turn);
+        }
+        if (table.entries.isEmpty()) {
+            floor = Ticket.later(floor, table.floor);
+            tables.remove(table.name);
+        }
+    }
+
+    private void refuseLate(Table table, Turn turn) {
+        for (Entry entry : table.waiting()) {
+            if (entry.ticket != null && !entry.holds && entry.ticket.compareTo(table.floor) <= 0) {
+                turn.goal(BakeryGoal.REFUSED);
+                answer(entry, new Refused(entry.meeting, entry.id.number()), turn);
+                drop(table, entry, turn);
+            }
+        }
+    }
+
+    private void activate(Table table, Entry entry, Turn turn) {
+        table.active = entry;
+        table.asked = false;
+        table.questioned = false;
+        entry.unsure = false;
+        entry.serial = ++serials;
+        if (entry.peer != null) {
+            turn.member().grant(entry.peer, BakeryKeys.LEADER, entry.serial, vote(turn));
+        }
+        answer(entry, new Activated(entry.meeting, entry.id.number()), turn);
+    }
+
+    private static void deactivate(Table table, Entry entry, Turn turn) {
+        table.active = null;
+        table.asked = false;
+        table.questioned = false;
+        if (entry.peer != null) {
+            turn.member().ungrant(entry.peer, BakeryKeys.LEADER, entry.serial, vote(turn));
+        }
+    }
+
+    private static void drop(Table table, Entry entry, Turn turn) {
+        if (table.active == entry) {
+            deactivate(table, entry, turn);
+        }
+        if (entry.peer != null) {
+            turn.member().unawait(entry.peer, BakeryKeys.LEADER, patience(turn));
+        }
+        table.entries.remove(entry.id);
+    }
+
+    private void askToYield(Table table, Turn turn) {
+        Entry active = table.active;
+        List<Entry> waiting = table.waiting();
+        if (active == null || active.ticket == null || table.asked || waiting.isEmpty()) {
+            return;
+        }
+        Entry first = waiting.get(0);
+        if (first.ticket != null && (first.holds || first.ticket.compareTo(active.ticket) < 0) && !isOrphan(active)) {
+            table.asked = true;
+            answer(active, new Yield(active.meeting, active.id.number()), turn);
+        }
+    }
+
+    /**
+     * Whoever asks only whether it can have the lock hears so when the home of the one that is let in has said that
+     * that is not over: a release that was made before the question counts, wherever it was made.
+     */
+    private void askWhetherHeld(Table table, Turn turn) {
+        Entry active = table.active;
+        if (active == null || table.questioned) {
+            return;
+        }
+        for (Entry entry : table.waiting()) {
+            if (entry.unsure) {
+                if (isOrphan(active) || entry.id.member().equals(active.id.member())) {
+                    entry.unsure = false;
+                } else {
+                    table.questioned = true;
+                }
+            }
+        }
+        if (table.questioned) {
+            turn.goal(BakeryGoal.QUESTIONED);
+            answer(active, new Question(active.meeting, active.id.number()), turn);
+        }
+    }
+
+    private void tellHeld(Table table, Turn turn) {
+        for (Entry entry : table.waiting()) {
+            entry.unsure = false;
+        }
+        tellPlaces(table, turn);
+    }
+
+    private void tellPlaces(Table table, Turn turn) {
+        int ahead = 0;
+        for (Entry entry : table.waiting()) {
+            if (table.active != null && !entry.unsure && entry.told != ahead && (ahead < TOLD || entry.told < 0)) {
+                entry.told = ahead;
+                Participant holder = holder(table.active, turn);
+                answer(entry, new TicketAdded(entry.meeting, entry.id.number(), ahead, holder), turn);
+            }
+            ahead++;
+        }
+    }
+
+    private static Participant holder(Entry active, Turn turn) {
+        return active.participant(active.ticket == null ? 0 : active.ticket.token(), turn.now());
+    }
+
+    // Answers
+
+    private void answerEntering(Entry entry, Turn turn) {
+        if (entry.ticket == null) {
+            answer(entry, new Entered(entry.meeting, entry.id.number(), high), turn);
+        }
+    }
+
+    private void answer(Entry entry, Answer answer, Turn turn) {
+        Home home = homes.get(entry.id.member());
+        if (!speaks || isOrphan(entry) || home == null || home.life != entry.id.life()) {
+            return;
+        }
+        if (entry.id.member().equals(self)) {
+            turn.call(BakeryKeys.HOME, new BakeryCall.Said(answer));
+        } else {
+            turn.peers().send(entry.id.member(), answer);
+        }
+    }
+
+    /** What was answered last to that member may be lost. */
+    private void answerAgain(String member, Turn turn) {
+        for (Table table : List.copyOf(tables.values())) {
+            for (Entry entry : table.entries.values()) {
+                if (entry.id.member().equals(member)) {
+                    answerEntering(entry, turn);
+                    entry.told = -1;
+                    if (table.active == entry) {
+                        table.asked = false;
+                        table.questioned = false;
+                        answer(entry, new Activated(entry.meeting, entry.id.number()), turn);
+                    }
+                }
+            }
+            settle(table, turn);
+        }
+    }
+
+    // Who is not heard
+
+    private static boolean isOrphan(Entry entry) {
+        return entry.until != Turn.NEVER;
+    }
+
+    /** Its home was not heard for so long that nobody can hold by this leader. */
+    private void expired(MemberView.Expired expired, Turn turn) {
+        for (Table table : List.copyOf(tables.values())) {
+            Entry active = table.active;
+            if (active != null && expired.peer().equals(active.peer) && active.serial == expired.token()) {
+                lapsed(table, active, turn);
+            }
+        }
+    }
+
+    private void lapsed(Table table, Entry active, Turn turn) {
+        turn.goal(BakeryGoal.LAPSED);
+        if (active.ticket != null) {
+            table.floor = Ticket.later(table.floor, active.ticket); // it may have held
+        }
+        drop(table, active, turn);
+        settle(table, turn);
+    }
+
+    private void sessionEnded(Peer peer, Turn turn) {
+        for (Table table : List.copyOf(tables.values())) {
+            for (Entry entry : List.copyOf(table.entries.values())) {
+                if (!peer.equals(entry.peer)) {
+                    continue;
+                }
+                entry.peer = null;
+                if (table.active == entry) {
+                    turn.goal(BakeryGoal.ORPHANED);
+                    entry.until = turn.now() + vote(turn);
+                    turn.member().keep(entry.until);
+                } else {
+                    table.entries.remove(entry.id);
+                }
+            }
+            settle(table, turn);
+        }
+    }
+
+    private void armLapses(Turn turn) {
+        long next = Turn.NEVER;
+        for (Table table : tables.values()) {
+            Entry active = table.active;
+            if (active != null) {
+                next = Turn.earlier(next, active.until);
+            } else if (speaks) {
+                for (Entry entry : table.entries.values()) {
+                    if (entry.ticket == null) { // from then on it keeps nobody waiting
+                        long at = entry.enteredAt + turn.member().maxTtl();
+                        next = turn.now() - at < 0 ? Turn.earlier(next, at) : next;
+                    }
+                }
+            }
+        }
+        turn.timer(LAPSES, next);
+    }
+
+    @Override
+    public void due(int slot, Turn turn) {
+        if (slot == SPEAKS) {
+            open = true;
+            speak(turn);
+        } else if (slot == SEATED) {
+            seated = Turn.NEVER;
+            speak(turn);
+        } else {
+            for (Table table : List.copyOf(tables.values())) {
+                Entry active = table.active;
+                if (active != null && Turn.due(active.until, turn.now())) {
+                    lapsed(table, active, turn);
+                } else {
+                    settle(table, turn);
+                }
+            }
+        }
+        armLapses(turn);
+    }
+
+    // Administrators
+
+    private ParticipantList listed(String name, Turn turn) {
+        ParticipantList all = new ParticipantList();
+        Table table = tables.get(name);
+        if (table != null) {
+            if (table.active != null) {
+                all.add(holder(table.active, turn));
+            }
+            table.waiting().forEach(entry -> all.add(entry.participant(0, turn.now())));
+        }
+        return all;
+    }
+
+    private void show(HomeCall.Show show, Turn turn) {
+        for (ParticipantList.Part part : listed(show.name(), turn).parts()) {
+            LockMessage.Status status = new LockMessage.Status(
+                    BakeryKeys.lock(show.name()),
+                    show.request(),
+                    part.holders(),
+                    part.waiters(),
+                    part.more(),
+                    part.last());
+            turn.send(show.peer(), status);
+        }
+    }
+
+    // State
+
+    /** It lets somebody in, who may hold by that when this life is over. */
+    @Override
+    public boolean hasPromised() {
+        boolean letsIn = false;
+        for (Table table : tables.values()) {
+            letsIn |= table.active != null;
+        }
+        return letsIn || (!speaks && !tenure.equals(ViewId.NONE));
+    }
+
+    /** The locks that somebody asks for. */
+    Collection<Table> tables() {
+        return tables.values();
+    }
+
+    /** Whom it lets in; null if nobody is. */
+    @Nullable
+    Id active(String name) {
+        Table table = tables.get(name);
+        return table == null || table.active == null ? null : table.active.id;
+    }
+
+    boolean speaks() {
+        return speaks;
+    }
+
+    ViewId tenure() {
+        return tenure;
+    }
+
+    /** Never: the tickets that it has seen are not to be forgotten. */
+    @Override
+    public boolean atRest() {
+        return false;
+    }
+
+    /** A leader of the same kind, for {@link #copy}. */
+    BakeryLeader fresh() {
+        return new BakeryLeader();
+    }
+
+    @Override
+    public BakeryLeader copy() {
+        BakeryLeader copy = fresh();
+        homes.forEach((member, home) -> {
+            Home twin = new Home(home.process);
+            twin.met = home.met;
+            twin.life = home.life;
+            twin.meeting = home.meeting;
+            twin.peer = home.peer;
+            copy.homes.put(member, twin);
+        });
+        tables.forEach((name, table) -> {
+            Table twin = new Table(name, table.floor);
+            table.entries.forEach((id, entry) -> {
+                Entry same = entry.copy();
+                twin.entries.put(id, same);
+                twin.active = table.active == entry ? same : twin.active;
+            });
+            twin.asked = table.asked;
+            twin.questioned = table.questioned;
+            copy.tables.put(name, twin);
+        });
+        copy.floor = floor;
+        copy.high = high;
+        copy.reserved = reserved;
+        copy.self = self;
+        copy.open = open;
+        copy.tenure = tenure;
+        copy.seated = seated;
+        copy.bound = bound;
+        copy.wanted = wanted;
+        copy.speaks = speaks;
+        copy.serials = serials;
+        return copy;
+    }
+
+    @Override
+    public void encode(StateEncoder out) {
+        out.put(self)
+                .value(floor)
+                .put(high)
+                .put(reserved)
+                .put(open)
+                .value(tenure)
+                .time(seated)
+                .put(bound)
+                .put(wanted)
+                .put(speaks)
+                .put(serials)
+                .put(homes.size());
+        homes.forEach((member, home) -> {
+            out.put(member)
+                    .put(home.process)
+                    .put(home.met)
+                    .put(home.life)
+                    .put(home.meeting)
+                    .value(home.peer);
+        });
+        out.put(tables.size());
+        tables.forEach((name, table) -> {
+            out.put(name).value(table.floor).put(table.asked).put(table.questioned);
+            out.value(table.active == null ? null : table.active.id).put(table.entries.size());
+            table.entries.values().forEach(entry -> entry.encode(out));
+        });
+    }
+}

@@ -1,0 +1,845 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.election;
+
+import io.keyway.lock.peer.election.ElectionMessage.Ballot;
+import io.keyway.lock.peer.election.ElectionMessage.Confirm;
+import io.keyway.lock.peer.election.ElectionMessage.Confirmed;
+import io.keyway.lock.peer.election.ElectionMessage.Desist;
+import io.keyway.lock.peer.election.ElectionMessage.ElectionDate;
+import io.keyway.lock.peer.election.ElectionMessage.Leaders;
+import io.keyway.lock.peer.election.ElectionMessage.Promised;
+import io.keyway.lock.peer.election.ElectionMessage.Remind;
+import io.keyway.lock.peer.election.ElectionMessage.Rerun;
+import io.keyway.lock.peer.election.ElectionMessage.Retire;
+import io.keyway.lock.peer.election.ElectionMessage.Vote;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.PeerView;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * A member's part in the election of leaders; every member has one. docs/algorithms/election.md numbers where it
+ * departs from the source, and docs/models/README.md says which action of Views.tla is which method.
+ *
+ * <p><b>States</b>, as the source names them. <i>Booting</i>: this member does not hear a majority of the configured
+ * members, or has lost its file and has not learned yet what the others have promised. <i>Pause</i>: an election is
+ * wanted, and has a date. <i>Voting</i>: this member has voted for a view, and has not heard who leads in it.
+ * <i>Elected</i>: it knows who leads, and has promised nothing later.
+ *
+ * <p><b>Messages</b> ({@link ElectionMessage}). ELECTION_DATE says when an election is wanted, and at the date asks for
+ * votes; VOTE or DESIST answers. LEADERS says who was elected, to whoever may not know. RETIRE and RERUN go on after an
+ * election without result. CONFIRM is answered by CONFIRMED, REMIND by PROMISED.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>V1. A member votes once for a view, and from then on neither votes for an earlier one nor confirms one. What it
+ *       says of that is on its disk before it leaves. So two views that are confirmed by majorities were elected one
+ *       after the other, and the later one's proposer knew of the earlier one.
+ *   <li>V2. The users may count what leaders say until {@link ElectionCall.Leased}, which is a lease after the latest
+ *       time at which they asked whom a majority of the configured members has confirmed to have promised nothing later
+ *       than the present view.
+ *   <li>A leader that others hear stays: it keeps its seat, and the view since which it has it.
+ *   <li>V5. Who has started without a record is silent until nothing stands that it can have confirmed, and until a
+ *       majority of others, none of which has forgotten, has said what it has promised; or all others have, of whom
+ *       those that have forgotten have waited too.
+ *   <li>V6. Leaders let in no ticket above what a majority has recorded by the view that they lead in; so whoever
+ *       counts the votes for the next view knows a bound of all of them.
+ * </ul>
+ */
+class Election implements Machine {
+    private static final int LOOK = 0;
+    private static final int ASK = 1;
+    private static final int DATE = 2;
+    private static final int WAITED = 3;
+
+    private static final long MILLI = 1_000_000L;
+    /** How long the first election waits for those that are not there yet. */
+    static final long PAUSE = 10_000 * MILLI;
+    /** The least and the most that a later one waits, so that seldom two begin together. */
+    private static final long SHORT_PAUSE = 100 * MILLI;
+
+    private static final int SPREAD_BITS = 28;
+    /** By so many bits that grows at the most while elections have no result. */
+    private static final int MOST_FAILURES = 4;
+    /** For so long whoever counts votes waits for them; who has voted waits twice as long for LEADERS. */
+    private static final long VOTING = 1_500 * MILLI;
+    /**
+     * For so long at the most a leader is suspected before another one is elected: a member that ends in good order and
+     * starts again within that time is to keep its seat, which it can use at once.
+     */
+    private static final long DETECTION = 5_000 * MILLI;
+
+    /** Whoever has lost its file waits for so long after a quarantine: all votes have lapsed that it may have given. */
+    private static final long LAPSE = 3 * VOTING;
+
+    private static final long AGAIN = 500 * MILLI;
+
+    enum Phase {
+        BOOTING,
+        PAUSE,
+        VOTING,
+        ELECTED
+    }
+
+    private final ElectionSettings settings;
+    private final List<String> members = new ArrayList<>();
+    private String self = "";
+    private long life;
+    private int random;
+
+    private Phase phase = Phase.BOOTING;
+    private boolean started;
+    /** It has no record, although it may have had one. */
+    private boolean forgot;
+    /** It has waited for so long that nothing stands that it may have confirmed in a former life. */
+    private boolean waited;
+    /** A record was forced or found. */
+    private boolean recordedOnce;
+
+    private ViewId promised = ViewId.NONE;
+    private View adopted = View.NONE;
+    private long recorded;
+
+    /** When this member holds an election, in its pause, or waits no more, while it votes. */
+    private long date = Turn.NEVER;
+    /** Who has said that it wants one, since the last view. */
+    private final TreeMap<String, ElectionDate> dates = new TreeMap<>();
+    /** The view that this member counts votes for; NONE if it counts none. */
+    private ViewId counting = ViewId.NONE;
+
+    private final TreeMap<String, Vote> votes = new TreeMap<>();
+    private final Set<String> desisted = new TreeSet<>();
+    /** Elections without result since the last view, up to {@link #MOST_FAILURES}. */
+    private int failures;
+    /** The highest round that it was told of. */
+    private long heard;
+
+    private final TreeMap<String, Promised> reminders = new TreeMap<>();
+    /** Since when leaders are not heard. */
+    private final TreeMap<String, Long> lostSince = new TreeMap<>();
+
+    /** When it last asked that member for what it has confirmed. */
+    private final TreeMap<String, Long> confirmations = new TreeMap<>();
+    /** What that member has recorded by the present view. */
+    private final TreeMap<String, Long> bounds = new TreeMap<>();
+
+    private long leased = Turn.NEVER;
+    private long lookAt = Turn.NEVER;
+    private long wanted;
+    private long granted;
+
+    Election(ElectionSettings settings) {
+        this.settings = settings;
+    }
+
+    // What an unsafe variant does in another way
+
+    /** Whether it keeps what it has voted for. */
+    boolean keepsPromises() {
+        return true;
+    }
+
+    /** Whether a member without a record waits and learns. */
+    boolean learns() {
+        return true;
+    }
+
+    // Calls
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof MemberView.Restored restored) {
+            Ballot ballot = (Ballot) restored.record();
+            promised = ballot.promised();
+            adopted = ballot.adopted();
+            recorded = ballot.recorded();
+            recordedOnce = true;
+        } else if (call instanceof MemberView.Started) {
+            start(turn);
+        } else if (call instanceof MemberView.Opening) {
+            turn.timer(WAITED, turn.now() + LAPSE);
+        } else if (call instanceof PeerView.PeerUp up) {
+            greet(up.member(), turn);
+        } else if (call instanceof ElectionCall.Reserve reserve) {
+            wanted = Math.max(wanted, reserve.bound());
+            ask(turn);
+        }
+        look(turn);
+    }
+
+    private void start(Turn turn) {
+        PeerView peers = turn.peers();
+        self = peers.self();
+        members.addAll(peers.members());
+        life = turn.draw(62);
+        random = (int) turn.draw(Identifier.RANDOM_BITS);
+        waited = !turn.member().quarantined();
+        forgot = !recordedOnce && !waited && learns();
+        started = true;
+        if (!waited) {
+            turn.member().awaitOpening(settings.key());
+        }
+        if (!forgot) {
+            record(turn); // its next life can tell that it has not forgotten
+        }
+        peers.watch(settings.key());
+        if (!adopted.id().equals(ViewId.NONE)) {
+            tell(new ElectionCall.Elected(adopted, true, recorded), turn);
+        }
+        ask(turn);
+    }
+
+    private void record(Turn turn) {
+        recordedOnce = true;
+        turn.force(new Ballot(settings.key(), promised, adopted, recorded));
+    }
+
+    private void tell(ElectionCall call, Turn turn) {
+        for (Key user : settings.users()) {
+            turn.call(user, call);
+        }
+    }
+
+    private void say(String member, ElectionMessage message, Turn turn) {
+        if (!member.equals(self) && turn.peers().up(member)) {
+            turn.peers().send(member, message);
+        }
+    }
+
+    private void sayToAll(ElectionMessage message, Turn turn) {
+        for (String member : members) {
+            say(member, message, turn);
+        }
+    }
+
+    private void greet(String member, Turn turn) {
+        if (forgot) {
+            reminders.remove(member);
+            if (waited) {
+                say(member, new Remind(settings.key()), turn);
+            }
+            return;
+        }
+        if (phase == Phase.PAUSE) {
+            say(member, date(ViewId.NONE, turn), turn);
+        }
+        sayLeaders(member, turn);
+        say(member, new Confirm(settings.key(), adopted.id(), turn.now(), bound()), turn);
+    }
+
+    private void sayLeaders(String member, Turn turn) {
+        if (!adopted.id().equals(ViewId.NONE)) {
+            say(member, new Leaders(settings.key(), adopted, recorded), turn);
+        }
+    }
+
+    // Messages
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {
+        String member = turn.peers().member(from);
+        if (!started || !members.contains(member)) {
+            return; // no client speaks for a member
+        }
+        if (message instanceof Promised answer) {
+            reminders.put(member, answer);
+        } else if (message instanceof Remind) {
+            boolean sound = !forgot;
+            if (sound || waited) {
+                say(member, new Promised(settings.key(), promised, adopted, recorded, sound), turn);
+            }
+        } else if (!forgot) {
+            heard(member, (ElectionMessage) message, turn);
+        }
+        look(turn);
+    }
+
+    private void heard(String member, ElectionMessage message, Turn turn) {
+        if (message instanceof ElectionDate wish) {
+            date(member, wish, turn);
+        } else if (message instanceof Vote vote) {
+            heard = Math.max(heard, vote.adopted().id().round());
+            if (vote.round().equals(counting)) {
+                votes.put(member, vote);
+            }
+        } else if (message instanceof Desist desist) {
+            heard = Math.max(heard, desist.promised().round());
+            if (desist.round().equals(counting)) {
+                desisted.add(member);
+            }
+        } else if (message instanceof Retire retire) {
+            if (phase == Phase.VOTING && retire.round().equals(promised) && counting.equals(ViewId.NONE)) {
+                pause(turn);
+            }
+        } else if (message instanceof Rerun rerun) {
+            heard = Math.max(heard, rerun.round().round());
+            if (adopted.id().compareTo(rerun.round()) >= 0) {
+                sayLeaders(member, turn);
+            }
+        } else if (message instanceof Leaders leaders) {
+            leaders(member, leaders, turn);
+        } else if (message instanceof Confirm confirm) {
+            confirm(member, confirm, turn);
+        } else if (message instanceof Confirmed confirmed) {
+            confirmed(member, confirmed, turn);
+        }
+    }
+
+    /** It has voted for a later view than the one that it knows. */
+    private boolean isStuck() {
+        return promised.compareTo(adopted.id()) > 0;
+    }
+
+    // Who wants an election
+
+    private ElectionDate date(ViewId round, Turn turn) {
+        long left = date == Turn.NEVER ? 0 : Math.max(0, date - turn.now());
+        boolean replaces = !isStuck() && !adopted.id().equals(ViewId.NONE);
+        return new ElectionDate(settings.key(), round, left, identifier(), adopted.id(), promised, replaces);
+    }
+
+    private Identifier identifier() {
+        return new Identifier(adopted.leads(self) ? 0 : settings.priority(), random, self);
+    }
+
+    private void date(String member, ElectionDate wish, Turn turn) {
+        if (!wish.round().equals(ViewId.NONE)) {
+            asked(member, wish, turn);
+            return;
+        }
+        dates.put(member, wish);
+        if (wish.adopted().compareTo(adopted.id()) < 0) {
+            sayLeaders(member, turn); // too late: the election is over
+        }
+        long theirs = turn.now() + wish.left();
+        if (phase == Phase.PAUSE && theirs - date < 0) {
+            date = theirs + VOTING; // the smallest date counts; this one is for the case that nothing comes of it
+        }
+    }
+
+    /** Asked for its vote. */
+    private void asked(String member, ElectionDate wish, Turn turn) {
+        heard = Math.max(heard, wish.round().round());
+        // Who has promised a later view than this one cannot adopt it: it needs another election.
+        boolean late =
+                wish.adopted().compareTo(adopted.id()) < 0 && wish.promised().compareTo(adopted.id()) <= 0;
+        if (late) {
+            sayLeaders(member, turn);
+        }
+        boolean heardOtherwise = !isStuck()
+                && wish.replaces()
+                && missing(turn).isEmpty()
+                && adopted.seats().size() == seats();
+        if (heardOtherwise) {
+            turn.goal(ElectionGoal.SUSPECTED_ALONE);
+        }
+        boolean promisedLater = wish.round().compareTo(promised) <= 0 && keepsPromises();
+        if (promisedLater || (late && !isStuck()) || heardOtherwise) {
+            turn.goal(ElectionGoal.DESISTED);
+            say(member, new Desist(settings.key(), wish.round(), promised), turn);
+            return;
+        }
+        vote(wish.round(), turn);
+        counting = ViewId.NONE;
+        date = turn.now() + 2 * VOTING;
+        say(member, new Vote(settings.key(), wish.round(), identifier(), adopted, recorded), turn);
+    }
+
+    private void vote(ViewId round, Turn turn) {
+        if (keepsPromises()) {
+            promised = round;
+            record(turn);
+        }
+        phase = Phase.VOTING;
+        date = turn.now() + VOTING;
+        votes.clear();
+        desisted.clear();
+    }
+
+    /** The leaders that this member does not hear, whatever for. */
+    private Set<String> missing(Turn turn) {
+        Set<String> missing = new TreeSet<>();
+        for (View.Seat seat : adopted.seats()) {
+            if (isSilent(seat.leader(), turn)) {
+                missing.add(seat.leader());
+            }
+        }
+        return missing;
+    }
+
+    private boolean isSilent(String member, Turn turn) {
+        return !member.equals(self)
+                && (!members.contains(member) || turn.peers().suspected(member));
+    }
+
+    private int present(Turn turn) {
+        int count = 0;
+        for (String member : members) {
+            count += isSilent(member, turn) ? 0 : 1;
+        }
+        return count;
+    }
+
+    private boolean isMajority(int count) {
+        return 2 * count > members.size();
+    }
+
+    private int seats() {
+        return Math.min(settings.leaders(), members.size());
+    }
+
+    private static long detection(Turn turn) {
+        return Math.min(DETECTION, turn.member().maxTtl());
+    }
+
+    /** Whether a leader was lost, for long enough, whose seat another member can take. */
+    private boolean lacksLeader(Turn turn) {
+        Set<String> missing = missing(turn);
+        lostSince.keySet().retainAll(missing);
+        boolean lost = false;
+        for (String leader : missing) {
+            Long since = lostSince.putIfAbsent(leader, turn.now());
+            lost |= since != null && turn.now() - since >= detection(turn);
+        }
+        boolean spare = false;
+        for (String member : members) {
+            spare |= !adopted.leads(member) && !isSilent(member, turn);
+        }
+        return lost && spare;
+    }
+
+    /** Its state follows from what it knows. */
+    private void look(Turn turn) {
+        if (!started) {
+            return;
+        }
+        if (forgot) {
+            learn(turn);
+        }
+        boolean known = members.size() == 1 || turn.peers().confirmed();
+        if (forgot || !known || !isMajority(present(turn))) {
+            phase = Phase.BOOTING;
+            counting = ViewId.NONE;
+            date = Turn.NEVER;
+        } else if (phase == Phase.VOTING) {
+            if (!counting.equals(ViewId.NONE)) {
+                count(turn);
+            }
+            if (phase == Phase.VOTING && Turn.due(date, turn.now())) {
+                giveUp(turn);
+            }
+        } else {
+            boolean none = adopted.id().equals(ViewId.NONE);
+            boolean lacks = !none && (adopted.seats().size() != seats() || lacksLeader(turn));
+            if (!none && !isStuck() && !lacks) {
+                phase = Phase.ELECTED;
+                date = Turn.NEVER;
+            } else if (phase != Phase.PAUSE) {
+                pause(turn);
+            }
+            if (phase == Phase.PAUSE && mayBegin(turn)) {
+                begin(turn);
+            }
+        }
+        lease(turn);
+        arm(turn);
+    }
+
+    private void pause(Turn turn) {
+        phase = Phase.PAUSE;
+        counting = ViewId.NONE;
+        boolean first = adopted.id().equals(ViewId.NONE) && promised.equals(ViewId.NONE);
+        date = turn.now() + (first ? PAUSE : spread(turn));
+        sayToAll(date(ViewId.NONE, turn), turn);
+    }
+
+    /** Seldom the same at two members. */
+    private long spread(Turn turn) {
+        return SHORT_PAUSE + turn.draw(SPREAD_BITS + failures);
+    }
+
+    private boolean mayBegin(Turn turn) {
+        boolean replaces = !isStuck() && !adopted.id().equals(ViewId.NONE);
+        if (adopted.id().equals(ViewId.NONE) && dates.size() == members.size() - 1 && !Turn.due(date, turn.now())) {
+            Identifier smallest = identifier();
+            for (ElectionDate other : dates.values()) {
+                smallest = smallest.compareTo(other.identifier()) <= 0 ? smallest : other.identifier();
+            }
+            if (smallest.member().equals(self)) {
+                turn.goal(ElectionGoal.ALL_THERE);
+                return true;
+            }
+        }
+        if (!Turn.due(date, turn.now())) {
+            return false;
+        }
+        int agree = 1;
+        for (ElectionDate other : dates.values()) {
+            agree += other.adopted().equals(adopted.id()) ? 1 : 0;
+        }
+        if (replaces && !isMajority(agree)) {
+            date = turn.now() + spread(turn); // the others may come to miss that leader too
+            sayToAll(date(ViewId.NONE, turn), turn);
+            return false;
+        }
+        return true;
+    }
+
+    // Votes
+
+    private void begin(Turn turn) {
+        long round = Math.max(heard, Math.max(promised.round(), adopted.id().round())) + 1;
+        ElectionDate now = date(new ViewId(round, self, life), turn);
+        heard = round;
+        Vote own = new Vote(settings.key(), now.round(), identifier(), adopted, recorded);
+        vote(now.round(), turn);
+        counting = now.round();
+        votes.put(self, own);
+        sayToAll(now, turn);
+        count(turn);
+    }
+
+    private void count(Turn turn) {
+        if (turn.now() - date > VOTING) {
+            return; // this member stood still: who has voted may have forgotten
+        }
+        boolean all = true;
+        for (String member : members) {
+            all &= votes.containsKey(member) || desisted.contains(member) || isSilent(member, turn);
+        }
+        if (isMajority(votes.size()) && (all || Turn.due(date, turn.now()))) {
+            elect(turn);
+        } else if (!isMajority(members.size() - desisted.size())) {
+            giveUp(turn);
+        }
+    }
+
+    private void giveUp(Turn turn) {
+        failures = Math.min(failures + 1, MOST_FAILURES);
+        if (counting.equals(promised)) {
+            turn.goal(ElectionGoal.RETIRED);
+            sayToAll(new Retire(settings.key(), counting), turn);
+        } else {
+            turn.goal(ElectionGoal.RERUN);
+            sayToAll(new Rerun(settings.key(), promised), turn);
+        }
+        pause(turn);
+    }
+
+    /** A majority has voted: those leaders stay that have voted or are heard, and voters get the other seats. */
+    private void elect(Turn turn) {
+        View last = View.NONE;
+        long bound = 0;
+        List<Identifier> spare = new ArrayList<>();
+        for (Vote vote : votes.values()) {
+            last = last.id().compareTo(vote.adopted().id()) < 0 ? vote.adopted() : last;
+            bound = Math.max(bound, vote.recorded());
+        }
+        boolean anew = last.seats().size() != seats(); // then no quorum of the former view need meet one of this one
+        List<View.Seat> seats = new ArrayList<>();
+        List<String> absent = new ArrayList<>();
+        for (View.Seat seat : last.seats()) {
+            boolean stays = votes.containsKey(seat.leader()) || !isSilent(seat.leader(), turn);
+            if (stays && seats.size() < seats()) {
+                seats.add(anew ? new View.Seat(seat.leader(), counting) : seat);
+            } else {
+                absent.add(seat.leader());
+            }
+        }
+        for (Vote vote : votes.values()) {
+            if (!last.leads(vote.identifier().member())) {
+                spare.add(vote.identifier());
+            }
+        }
+        spare.sort(null);
+        while (seats.size() < seats() && !spare.isEmpty()) {
+            if (!absent.isEmpty()) {
+                turn.goal(ElectionGoal.LEADER_REPLACED);
+            }
+            seats.add(new View.Seat(spare.remove(0).member(), counting));
+        }
+        fillWithAbsent(seats, last, anew);
+        View view = new View(counting, seats, last.id().equals(ViewId.NONE));
+        adopt(view, bound, turn);
+        sayToAll(new Leaders(settings.key(), view, recorded), turn);
+    }
+
+    /** Seats that nobody present can take stay with those that had them, or wait for those that are to come. */
+    private void fillWithAbsent(List<View.Seat> seats, View last, boolean anew) {
+        List<String> others = new ArrayList<>(last.leaders());
+        others.addAll(members);
+        for (String member : others) {
+            boolean has = false;
+            for (View.Seat seat : seats) {
+                has |= seat.leader().equals(member);
+            }
+            if (!has && seats.size() < seats() && members.contains(member)) {
+                boolean keeps = last.leads(member) && !anew;
+                seats.add(new View.Seat(member, keeps ? last.since(member) : counting));
+            }
+        }
+    }
+
+    // Views
+
+    private void leaders(String member, Leaders said, Turn turn) {
+        ViewId id = said.view().id();
+        heard = Math.max(heard, id.round());
+        if (id.compareTo(adopted.id()) < 0) {
+            sayLeaders(member, turn);
+        } else if (id.compareTo(adopted.id()) > 0 && id.compareTo(promised) >= 0) {
+            if (!id.equals(promised)) {
+                turn.goal(ElectionGoal.LATE);
+            }
+            adopt(said.view(), said.recorded(), turn);
+        }
+    }
+
+    private void adopt(View view, long bound, Turn turn) {
+        adopted = view;
+        promised = view.id();
+        recorded = Math.max(recorded, bound);
+        record(turn);
+        phase = Phase.ELECTED;
+        date = Turn.NEVER;
+        counting = ViewId.NONE;
+        votes.clear();
+        desisted.clear();
+        dates.clear();
+        failures = 0;
+        bounds.clear();
+        lostSince.clear();
+        tell(new ElectionCall.Elected(view, false, recorded), turn);
+        ask(turn);
+    }
+
+    // Confirmations
+
+    private long bound() {
+        return wanted > granted ? wanted : 0;
+    }
+
+    /** Asks all for their confirmations. */
+    private void ask(Turn turn) {
+        if (!started || forgot) {
+            return;
+        }
+        if (bound() > recorded && !isStuck()) {
+            recorded = wanted;
+            record(turn);
+        }
+        sayToAll(new Confirm(settings.key(), adopted.id(), turn.now(), bound()), turn);
+        turn.timer(ASK, turn.now() + turn.member().maxTtl() / 4);
+    }
+
+    private void confirm(String member, Confirm question, Turn turn) {
+        int later = question.view().compareTo(adopted.id());
+        if (later < 0) {
+            sayLeaders(member, turn);
+        } else if (later > 0) {
+            ViewId known = adopted.id();
+            say(member, new Confirmed(settings.key(), known, question.asked(), 0), turn); // it says who leads
+        } else if (isStuck()) {
+            turn.goal(ElectionGoal.NOT_CONFIRMED);
+        } else {
+            if (question.bound() > recorded) {
+                recorded = question.bound();
+                record(turn);
+            }
+            say(member, new Confirmed(settings.key(), question.view(), question.asked(), question.bound()), turn);
+        }
+    }
+
+    private void confirmed(String member, Confirmed answer, Turn turn) {
+        if (answer.view().compareTo(adopted.id()) < 0) {
+            sayLeaders(member, turn);
+        } else if (answer.view().equals(adopted.id())) {
+            Long before = confirmations.get(member);
+            if (before == null || before - answer.asked() < 0) {
+                confirmations.put(member, answer.asked());
+            }
+            bounds.merge(member, answer.bound(), Math::max);
+        }
+    }
+
+    /** What a majority has confirmed and recorded. */
+    private void lease(Turn turn) {
+        if (adopted.id().equals(ViewId.NONE) || forgot) {
+            return;
+        }
+        if (!isStuck()) {
+            confirmations.put(self, turn.now());
+        }
+        List<Long> ages = new ArrayList<>();
+        for (long asked : confirmations.values()) {
+            ages.add(turn.now() - asked);
+        }
+        ages.sort(null);
+        int majority = members.size() / 2 + 1;
+        if (ages.size() >= majority) {
+            long until = turn.now() - ages.get(majority - 1) + turn.member().maxTtl();
+            if (leased == Turn.NEVER || until - leased > 0) {
+                leased = until;
+                tell(new ElectionCall.Leased(until), turn);
+            }
+        }
+        if (wanted > granted && recorded >= wanted && !isStuck()) {
+            int count = 1;
+            for (Map.Entry<String, Long> each : bounds.entrySet()) {
+                count += each.getValue() >= wanted ? 1 : 0;
+            }
+            if (isMajority(count)) {
+                granted = wanted;
+                tell(new ElectionCall.Recorded(granted), turn);
+            }
+        }
+    }
+
+    // After the loss of a file
+
+    private void learn(Turn turn) {
+        int sound = 0;
+        for (Promised each : reminders.values()) {
+            sound += each.sound() ? 1 : 0;
+        }
+        boolean all = reminders.size() == members.size() - 1;
+        if (!waited || (!isMajority(sound) && !all)) {
+            return;
+        }
+        turn.goal(ElectionGoal.LEARNED);
+        View latest = View.NONE;
+        for (Promised each : reminders.values()) {
+            promised = ViewId.later(promised, each.promised());
+            latest = latest.id().compareTo(each.adopted().id()) < 0 ? each.adopted() : latest;
+            recorded = Math.max(recorded, each.recorded());
+        }
+        forgot = false;
+        record(turn);
+        if (latest.id().compareTo(promised) >= 0 && !latest.id().equals(ViewId.NONE)) {
+            adopt(latest, recorded, turn);
+        }
+        ask(turn);
+    }
+
+    // Time
+
+    private void arm(Turn turn) {
+        turn.timer(DATE, date);
+        long next = Turn.NEVER;
+        if (phase == Phase.BOOTING || phase == Phase.PAUSE) {
+            next = turn.now() + AGAIN;
+        }
+        for (long since : lostSince.values()) {
+            long left = detection(turn) - (turn.now() - since);
+            next = Turn.earlier(next, turn.now() + Math.max(left, left > 0 ? 0 : AGAIN));
+        }
+        if (phase == Phase.ELECTED && lostSince.isEmpty() && members.size() > 1) {
+            next = turn.now() + detection(turn); // whether leaders are heard
+        }
+        lookAt = Turn.earlier(next, Turn.due(lookAt, turn.now()) ? Turn.NEVER : lookAt); // messages put it off never
+        turn.timer(LOOK, lookAt);
+    }
+
+    @Override
+    public void due(int slot, Turn turn) {
+        if (slot == ASK) {
+            ask(turn);
+        } else if (slot == WAITED) {
+            waited = true;
+            if (forgot) {
+                sayToAll(new Remind(settings.key()), turn);
+            }
+        } else if (slot == LOOK && forgot && waited) {
+            sayToAll(new Remind(settings.key()), turn);
+        }
+        look(turn);
+    }
+
+    // State
+
+    Phase phase() {
+        return phase;
+    }
+
+    View adopted() {
+        return adopted;
+    }
+
+    ViewId promised() {
+        return promised;
+    }
+
+    /** Until when what is said by its view may be counted; NEVER if it may not. */
+    long leased() {
+        return leased;
+    }
+
+    /** Never: what it has promised is not to be forgotten. */
+    @Override
+    public boolean atRest() {
+        return false;
+    }
+
+    /** One of the same kind, for {@link #copy}. */
+    Election fresh(ElectionSettings same) {
+        return new Election(same);
+    }
+
+    @Override
+    public Election copy() {
+        Election copy = fresh(settings);
+        copy.members.addAll(members);
+        copy.self = self;
+        copy.life = life;
+        copy.random = random;
+        copy.phase = phase;
+        copy.started = started;
+        copy.forgot = forgot;
+        copy.waited = waited;
+        copy.recordedOnce = recordedOnce;
+        copy.promised = promised;
+        copy.adopted = adopted;
+        copy.recorded = recorded;
+        copy.date = date;
+        copy.dates.putAll(dates);
+        copy.counting = counting;
+        copy.votes.putAll(votes);
+        copy.desisted.addAll(desisted);
+        copy.failures = failures;
+        copy.heard = heard;
+        copy.reminders.putAll(reminders);
+        copy.lostSince.putAll(lostSince);
+        copy.confirmations.putAll(confirmations);
+        copy.bounds.putAll(bounds);
+        copy.leased = leased;
+        copy.lookAt = lookAt;
+        copy.wanted = wanted;
+        copy.granted = granted;
+        return copy;
+    }
+
+    @Override
+    public void encode(StateEncoder out) {
+        out.value(members).put(self).put(life).put(random).value(phase);
+        out.put(started).put(forgot).put(waited).put(recordedOnce);
+        out.value(promised).value(adopted).put(recorded).time(date).value(dates).value(counting);
+        out.value(votes).value(desisted).put(failures).put(heard).value(reminders);
+        out.put(lostSince.size());
+        lostSince.forEach((member, since) -> out.put(member).time(since));
+        out.put(confirmations.size());
+        confirmations.forEach((member, asked) -> out.put(member).time(asked));
+        out.value(bounds).time(leased).time(lookAt).put(wanted).put(granted);
+    }
+}

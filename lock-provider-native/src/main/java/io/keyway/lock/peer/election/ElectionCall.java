@@ -1,0 +1,27 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.election;
+
+import io.keyway.lock.peer.kernel.Call;
+
+/** What an election and the machines that use it tell each other. */
+public sealed interface ElectionCall extends Call {
+    /**
+     * To its users: a view was elected.
+     *
+     * @param restored this member knew it in a former life
+     * @param recorded no leader of a former view was to let in a ticket above that one
+     */
+    record Elected(View view, boolean restored, long recorded) implements ElectionCall {}
+
+    /**
+     * To its users: a majority of all members has confirmed the present view, so that what is said by it counts until
+     * then, on the cell's clock.
+     */
+    record Leased(long until) implements ElectionCall {}
+
+    /** To its users: a majority has recorded that leaders may let in tickets up to that one. */
+    record Recorded(long bound) implements ElectionCall {}
+
+    /** Of a leader: it wants to let in tickets up to that one. Answered by {@link Recorded}. */
+    record Reserve(long bound) implements ElectionCall {}
+}

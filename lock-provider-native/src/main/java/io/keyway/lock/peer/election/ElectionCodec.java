@@ -1,0 +1,170 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.election;
+
+import io.keyway.lock.peer.election.ElectionMessage.Ballot;
+import io.keyway.lock.peer.election.ElectionMessage.Confirm;
+import io.keyway.lock.peer.election.ElectionMessage.Confirmed;
+import io.keyway.lock.peer.election.ElectionMessage.Desist;
+import io.keyway.lock.peer.election.ElectionMessage.ElectionDate;
+import io.keyway.lock.peer.election.ElectionMessage.Leaders;
+import io.keyway.lock.peer.election.ElectionMessage.Promised;
+import io.keyway.lock.peer.election.ElectionMessage.Remind;
+import io.keyway.lock.peer.election.ElectionMessage.Rerun;
+import io.keyway.lock.peer.election.ElectionMessage.Retire;
+import io.keyway.lock.peer.election.ElectionMessage.Vote;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.peer.wire.WireReader;
+import io.keyway.lock.peer.wire.WireWriter;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The bodies of an election, for the codec of the algorithm that uses it: types from {@link #FIRST} on are its own.
+ */
+public final class ElectionCodec {
+    /** The first type. */
+    public static final int FIRST = 192;
+
+    private static final List<Class<? extends ElectionMessage>> KINDS = List.of(
+            ElectionDate.class,
+            Vote.class,
+            Desist.class,
+            Retire.class,
+            Rerun.class,
+            Leaders.class,
+            Confirm.class,
+            Confirmed.class,
+            Remind.class,
+            Promised.class);
+
+    private static final int MAX_ID = 300;
+    private static final int MAX_SEATS = 64;
+
+    private final Key key;
+
+    /** @param key of the machine at each member */
+    public ElectionCodec(Key key) {
+        this.key = key;
+    }
+
+    /** Whether that is a message of an election. */
+    public static boolean writes(Message message) {
+        return message instanceof ElectionMessage;
+    }
+
+    /** Whether that is a record of an election. */
+    public static boolean writes(DurableRecord record) {
+        return record instanceof Ballot;
+    }
+
+    /** Its type. */
+    public int type(Message message) {
+        return FIRST + KINDS.indexOf(message.getClass());
+    }
+
+    /** Writes a message of an election. */
+    public void write(Message message, WireWriter out) {
+        if (message instanceof ElectionDate date) {
+            identifier(date.identifier(), id(date.round(), out).number(date.left()));
+            id(date.promised(), id(date.adopted(), out)).flag(date.replaces());
+        } else if (message instanceof Vote vote) {
+            identifier(vote.identifier(), id(vote.round(), out));
+            view(vote.adopted(), out).number(vote.recorded());
+        } else if (message instanceof Desist desist) {
+            id(desist.promised(), id(desist.round(), out));
+        } else if (message instanceof Retire retire) {
+            id(retire.round(), out);
+        } else if (message instanceof Rerun rerun) {
+            id(rerun.round(), out);
+        } else if (message instanceof Leaders leaders) {
+            view(leaders.view(), out).number(leaders.recorded());
+        } else if (message instanceof Confirm confirm) {
+            id(confirm.view(), out).u64(confirm.asked()).number(confirm.bound());
+        } else if (message instanceof Confirmed confirmed) {
+            id(confirmed.view(), out).u64(confirmed.asked()).number(confirmed.bound());
+        } else if (message instanceof Promised promised) {
+            view(promised.adopted(), id(promised.promised(), out));
+            out.number(promised.recorded()).flag(promised.sound());
+        }
+    }
+
+    /** Reads what {@link #write(Message, WireWriter)} wrote. */
+    public Message read(int type, WireReader in) throws WireException {
+        if (type < FIRST || type >= FIRST + KINDS.size()) {
+            throw WireReader.unknown(key.algorithm(), type);
+        }
+        Class<?> kind = KINDS.get(type - FIRST);
+        if (kind == Leaders.class) {
+            return new Leaders(key, view(in), in.number());
+        } else if (kind == Remind.class) {
+            return new Remind(key);
+        }
+        ViewId first = id(in);
+        if (kind == ElectionDate.class) {
+            return new ElectionDate(key, first, in.number(), identifier(in), id(in), id(in), in.flag());
+        } else if (kind == Vote.class) {
+            return new Vote(key, first, identifier(in), view(in), in.number());
+        } else if (kind == Desist.class) {
+            return new Desist(key, first, id(in));
+        } else if (kind == Confirm.class) {
+            return new Confirm(key, first, in.u64(), in.number());
+        } else if (kind == Confirmed.class) {
+            return new Confirmed(key, first, in.u64(), in.number());
+        } else if (kind == Promised.class) {
+            return new Promised(key, first, view(in), in.number(), in.flag());
+        }
+        return kind == Retire.class ? new Retire(key, first) : new Rerun(key, first);
+    }
+
+    /** Writes a record of an election. */
+    public void write(DurableRecord record, WireWriter out) {
+        Ballot ballot = (Ballot) record;
+        view(ballot.adopted(), id(ballot.promised(), out)).number(ballot.recorded());
+    }
+
+    /** Reads what {@link #write(DurableRecord, WireWriter)} wrote. */
+    public DurableRecord record(WireReader in) throws WireException {
+        return new Ballot(key, id(in), view(in), in.number());
+    }
+
+    /** Writes the name of a view. */
+    public static WireWriter id(ViewId id, WireWriter out) {
+        return out.number(id.round()).text(id.proposer()).number(id.life());
+    }
+
+    /** Reads the name of a view. */
+    public static ViewId id(WireReader in) throws WireException {
+        return new ViewId(in.number(), in.text(MAX_ID), in.number());
+    }
+
+    private static WireWriter identifier(Identifier identifier, WireWriter out) {
+        return out.u8(identifier.priority()).number(identifier.random()).text(identifier.member());
+    }
+
+    private static Identifier identifier(WireReader in) throws WireException {
+        int priority = (int) in.number(Identifier.OFF);
+        return new Identifier(priority, (int) in.number((1 << Identifier.RANDOM_BITS) - 1), in.text(MAX_ID));
+    }
+
+    private static WireWriter view(View view, WireWriter out) {
+        id(view.id(), out).flag(view.first()).number(view.seats().size());
+        for (View.Seat seat : view.seats()) {
+            id(seat.since(), out.text(seat.leader()));
+        }
+        return out;
+    }
+
+    private static View view(WireReader in) throws WireException {
+        ViewId id = id(in);
+        boolean first = in.flag();
+        int count = in.count(MAX_SEATS, 4);
+        List<View.Seat> seats = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            seats.add(new View.Seat(in.text(MAX_ID), id(in)));
+        }
+        return new View(id, seats, first);
+    }
+}

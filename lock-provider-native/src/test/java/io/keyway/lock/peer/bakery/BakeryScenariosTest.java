@@ -1,0 +1,439 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.bakery;
+
+import static io.keyway.lock.peer.bakery.BakeryWorld.LEASE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.peer.kernel.StateEncoder;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What the source shows, what it leaves out, and each of the rules B1 to B6 with a schedule that breaks whoever does
+ * without it. Members a, b and c are leaders, d is none.
+ */
+class BakeryScenariosTest {
+    private static final String[] THREE = {"a", "b", "c"};
+    private static final String[] FOUR = {"a", "b", "c", "d"};
+
+    // What the source shows
+
+    @Test
+    void s1_oneComputerLocksAndUnlocks() {
+        BakeryWorld world = new BakeryWorld("a");
+        world.ask("a", 1);
+        assertThat(world.holds("a")).containsExactly(1L);
+        world.leave("a", 1);
+        assertThat(world.knowsNothing("a")).isTrue();
+        world.ask("a", 2);
+        assertThat(world.holds("a")).containsExactly(2L);
+    }
+
+    @Test
+    void s2_ofTwoComputersBothMustAnswer() {
+        BakeryWorld world = new BakeryWorld("a", "b");
+        world.ask("a", 1);
+        assertThat(world.holds("a")).isEmpty();
+        world.run();
+        assertThat(world.holds("a")).containsExactly(1L);
+    }
+
+    @Test
+    void s3_ofThreeOneMayBeAwayAndComeBack() {
+        BakeryWorld world = new BakeryWorld(THREE);
+        world.part("a", "c");
+        world.part("b", "c");
+        world.ask("a", 1);
+        world.run();
+        assertThat(world.holds("a")).containsExactly(1L);
+        world.meet("a", "c");
+        world.meet("b", "c");
+        world.ask("c", 2);
+        world.run();
+        assertThat(world.holds("c")).isEmpty();
+        world.leave("a", 1);
+        world.run();
+        assertThat(world.holds("c")).containsExactly(2L);
+    }
+
+    @Test
+    void s4_aMemberThatIsNoLeaderAsksForItsClients() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("d", 1);
+        world.run();
+        assertThat(world.holds("d")).containsExactly(1L);
+        assertThat(world.letIn("a")).isEqualTo("d");
+    }
+
+    @Test
+    void s12_whoeverGivesUpWhileEnteringIsForgotten() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("d", 1);
+        world.leave("d", 1);
+        world.run();
+        assertThat(world.holders()).isZero();
+        assertThat(List.of("a", "b", "c")).allMatch(world::knowsNothing);
+    }
+
+    // What it leaves out
+
+    /** The second client waits for the first one's ticket, or is behind it: the source lets both in. */
+    @Test
+    void s19_twoClientsAndOneSlowLinkNeverHoldTogether() {
+        BakeryWorld world = new BakeryWorld(THREE);
+        world.ask("c", 2);
+        world.talk("c", "b"); // a and c do not hear each other
+        assertThat(world.holds("c")).containsExactly(2L);
+        world.ask("a", 1);
+        world.talk("a", "b");
+        assertThat(world.holders()).isEqualTo(1);
+        world.run();
+        assertThat(world.holders()).isEqualTo(1);
+        world.leave("c", 2);
+        world.run();
+        assertThat(world.holds("a")).containsExactly(1L);
+    }
+
+    @Test
+    void s19_allSchedulesOfTwoClientsAndTwoLeaders() {
+        assertThat(search("a", "b")).startsWith("clean");
+    }
+
+    /** Every link may be as slow as it likes, so this is more than one slow link. */
+    @Test
+    @Tag("soak")
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void s19_allSchedulesOfTwoClientsAndThreeLeaders() {
+        String found = search(THREE);
+        System.out.println(found);
+        assertThat(found).startsWith("clean");
+    }
+
+    @Test
+    void s25_anUnlockWhileALeaderIsAwayIsHonouredLater() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("d", 1);
+        world.run();
+        world.part("d", "b");
+        world.leave("d", 1);
+        world.run();
+        assertThat(world.letIn("b")).isEqualTo("d");
+        world.meet("d", "b");
+        world.run();
+        assertThat(world.knowsNothing("b")).isTrue();
+    }
+
+    @Test
+    void s26_anUnlockIsKnownToWhoeverAsksAfterItElsewhere() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("d", 1);
+        world.run();
+        world.leave("d", 1);
+        world.ask("c", 2, true);
+        for (String leader : List.of("a", "b")) {
+            world.talk("c", leader);
+        }
+        assertThat(world.refused("c")).isEmpty();
+        world.run();
+        assertThat(world.holds("c")).containsExactly(2L);
+        world.ask("a", 3, true);
+        world.run();
+        assertThat(world.refused("a")).containsOnly(3L);
+    }
+
+    @Test
+    void s29_whoIsCutOffFromTheMajorityIsToldAndNobodyIsLetInBeside() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("d", 1);
+        world.run();
+        world.part("d", "a");
+        assertThat(world.holds("d")).containsExactly(1L);
+        world.part("d", "b");
+        assertThat(world.holds("d")).isEmpty();
+        world.ask("c", 2);
+        world.run();
+        assertThat(world.holds("c")).isEmpty();
+        assertThat(world.letIn("a")).isEqualTo("d");
+    }
+
+    @Test
+    void s30_theSmallerTicketIsFirst() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("a", 1);
+        world.run();
+        world.ask("d", 2);
+        world.run();
+        world.ask("c", 3);
+        world.run();
+        world.leave("a", 1);
+        world.run();
+        assertThat(world.holds("d")).containsExactly(2L);
+        assertThat(world.holds("c")).isEmpty();
+    }
+
+    @Test
+    void s31_ofEqualNumbersTheSmallerMemberIsFirst() {
+        BakeryWorld world = new BakeryWorld(THREE);
+        world.ask("c", 1);
+        world.ask("a", 1);
+        world.deliver("a", "b");
+        world.deliver("b", "a");
+        world.deliver("c", "b");
+        world.deliver("b", "c");
+        world.run();
+        assertThat(world.holds("a")).containsExactly(1L);
+        assertThat(world.holds("c")).isEmpty();
+        long first = world.token("a");
+        world.leave("a", 1);
+        world.run();
+        assertThat(world.holds("c")).containsExactly(1L);
+        assertThat(world.token("c")).isGreaterThan(first);
+    }
+
+    @Test
+    void s32_aMajorityThatIsLostWhileEnteringLetsNobodyInUntilItIsBack() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("d", 1);
+        world.part("d", "a");
+        world.part("d", "b");
+        world.run();
+        assertThat(world.holds("d")).isEmpty();
+        world.meet("d", "b");
+        world.run();
+        assertThat(world.holds("d")).containsExactly(1L);
+    }
+
+    // The rules, one by one
+
+    /** The ticket of a comes so late that c was let in without it, and is the smaller one. */
+    private static BakeryWorld lateSmallerTicket(UnsafeBakery variant) {
+        BakeryWorld world = new BakeryWorld(variant, THREE);
+        world.ask("a", 1);
+        world.deliver("a", "b");
+        world.deliver("b", "a");
+        world.pass(LEASE); // b does not wait for a's ticket any longer
+        world.ask("c", 2);
+        world.talk("c", "b");
+        assertThat(world.holds("c")).containsExactly(2L);
+        world.talk("a", "b");
+        return world;
+    }
+
+    @Test
+    void b1_aLeaderLetsOneInUntilThatOneIsOver() {
+        assertThat(lateSmallerTicket(UnsafeBakery.NONE).holders()).isEqualTo(1);
+        assertThat(lateSmallerTicket(UnsafeBakery.NOT_EXCLUSIVE).holders()).isEqualTo(2);
+    }
+
+    private static String nextOfThree(UnsafeBakery variant) {
+        BakeryWorld world = new BakeryWorld(variant, FOUR);
+        world.ask("d", 1);
+        world.run();
+        for (String member : THREE) {
+            world.ask(member, 1);
+            world.run();
+        }
+        StringBuilder order = new StringBuilder();
+        for (String holder = "d"; !holder.isEmpty(); ) {
+            world.leave(holder, 1);
+            world.run();
+            holder = "";
+            for (String member : THREE) {
+                holder = world.holds(member).isEmpty() ? holder : member;
+            }
+            order.append(holder);
+        }
+        return order.toString();
+    }
+
+    @Test
+    void b2_theSmallestTicketIsLetIn() {
+        assertThat(nextOfThree(UnsafeBakery.NONE)).isEqualTo("abc");
+        assertThat(nextOfThree(UnsafeBakery.ANY_ORDER)).isNotEqualTo("abc");
+    }
+
+    /** Leader c is away, a lets the client of a in, b that of d. */
+    private static BakeryWorld splitVote(UnsafeBakery variant) {
+        BakeryWorld world = new BakeryWorld(variant, FOUR);
+        List.of("a", "b", "d").forEach(other -> world.part(other, "c"));
+        world.ask("a", 1);
+        world.deliver("a", "b");
+        world.deliver("b", "a");
+        world.pass(LEASE);
+        world.ask("d", 2);
+        world.talk("d", "a");
+        world.talk("d", "b");
+        world.talk("d", "a");
+        world.talk("d", "b");
+        assertThat(world.holders()).isZero();
+        assertThat(world.letIn("a") + world.letIn("b")).isEqualTo("ad");
+        world.run();
+        return world;
+    }
+
+    @Test
+    void b3_whoDoesNotHoldGivesWayToTheSmallerTicket() {
+        assertThat(splitVote(UnsafeBakery.NONE).holds("a")).containsExactly(1L);
+        assertThat(splitVote(UnsafeBakery.NEVER_YIELDS).holders()).isZero();
+    }
+
+    private static BakeryWorld lostRelease(UnsafeBakery variant) {
+        BakeryWorld world = new BakeryWorld(variant, FOUR);
+        world.ask("d", 1);
+        world.run();
+        world.part("d", "b");
+        world.leave("d", 1);
+        world.meet("d", "b");
+        world.run();
+        return world;
+    }
+
+    @Test
+    void b4_whatIsNotSaidAgainIsOver() {
+        assertThat(lostRelease(UnsafeBakery.NONE).letIn("b")).isEmpty();
+        assertThat(lostRelease(UnsafeBakery.KEEPS_WHAT_IS_OVER).letIn("b")).isEqualTo("d");
+    }
+
+    /** The client of d holds by a and b; b starts anew, and d has not noticed when c asks. */
+    private static BakeryWorld forgetfulLeader(UnsafeBakery variant) {
+        BakeryWorld world = new BakeryWorld(variant, FOUR);
+        world.ask("d", 1);
+        world.talk("d", "a");
+        world.talk("d", "b");
+        world.talk("d", "a");
+        world.talk("d", "b");
+        assertThat(world.holds("d")).containsExactly(1L);
+        world.restart("b");
+        world.meetAnew("c", "b");
+        world.talk("c", "b");
+        world.ask("c", 2);
+        world.talk("c", "b");
+        return world;
+    }
+
+    @Test
+    void b5_aLeaderThatHasStartedAnewIsSilentUntilNobodyCountsItsFormerLife() {
+        assertThat(forgetfulLeader(UnsafeBakery.NONE).holders()).isEqualTo(1);
+        assertThat(forgetfulLeader(UnsafeBakery.SPEAKS_EARLY).holders()).isEqualTo(2);
+    }
+
+    /** Only b has let d's client in when it starts anew; it lets c's in, and then a lets in that of d. */
+    private static BakeryWorld formerLife(UnsafeBakery variant) {
+        BakeryWorld world = new BakeryWorld(variant, FOUR);
+        world.ask("d", 1);
+        world.deliver("d", "a");
+        world.deliver("a", "d");
+        world.talk("d", "b");
+        assertThat(world.letIn("b")).isEqualTo("d");
+        world.restart("b");
+        world.meetAnew("c", "b");
+        world.talk("c", "b");
+        world.open("b");
+        world.ask("c", 2);
+        world.talk("c", "b");
+        assertThat(world.holds("c")).containsExactly(2L);
+        world.meetAnew("d", "b");
+        world.talk("d", "a");
+        return world;
+    }
+
+    @Test
+    void b6_whatAFormerLifeOfALeaderHasSaidIsNotCounted() {
+        assertThat(formerLife(UnsafeBakery.NONE).holders()).isEqualTo(1);
+        assertThat(formerLife(UnsafeBakery.COUNTS_FORMER_LIVES).holders()).isEqualTo(2);
+    }
+
+    /** A ticket that was drawn before others that have held, at a leader that has started anew since. */
+    private static BakeryWorld oldTicket(UnsafeBakery variant) {
+        BakeryWorld world = new BakeryWorld(variant, FOUR);
+        world.ask("d", 1);
+        world.deliver("d", "a");
+        world.deliver("a", "d");
+        world.deliver("d", "b");
+        world.deliver("b", "d"); // its ticket is under way
+        world.pass(LEASE);
+        for (long number = 2; number < 5; number++) {
+            world.ask("c", number);
+            world.talk("c", "b");
+            assertThat(world.holds("c")).containsExactly(number);
+            world.leave("c", number);
+            world.talk("c", "b");
+        }
+        world.restart("b");
+        world.open("b");
+        world.meetAnew("d", "b");
+        world.talk("d", "b");
+        world.talk("d", "a");
+        world.talk("d", "b");
+        return world;
+    }
+
+    @Test
+    void tokensRiseAlthoughALeaderHasForgottenWhoHeld() {
+        BakeryWorld world = oldTicket(UnsafeBakery.NONE);
+        world.run();
+        assertThat(world.token("d")).isGreaterThan(world.token("c"));
+        assertThat(oldTicket(UnsafeBakery.NO_FLOOR).token("d")).isPositive().isLessThan(world.token("c"));
+    }
+
+    // All orders of delivery
+
+    private record State(BakeryWorld world, int asked, int left) {}
+
+    /** Clients of the first and the last member ask once and release what they are given; what is found first. */
+    private static String search(String... members) {
+        List<String> ids = List.of(members);
+        int both = 1 | (1 << (ids.size() - 1));
+        ArrayDeque<State> open = new ArrayDeque<>();
+        Set<Long> known = new HashSet<>();
+        open.add(new State(new BakeryWorld(members), 0, 0));
+        while (!open.isEmpty()) {
+            State state = open.removeLast();
+            BakeryWorld world = state.world();
+            if (world.holders() > 1) {
+                return "two hold";
+            }
+            boolean moves = false;
+            for (int i = 0; i < ids.size(); i++) {
+                String id = ids.get(i);
+                if ((both >> i & 1) == 1 && (state.asked() >> i & 1) == 0) {
+                    BakeryWorld next = world.copy();
+                    next.ask(id, 1);
+                    push(new State(next, state.asked() | 1 << i, state.left()), known, open);
+                    moves = true;
+                }
+                if (!world.holds(id).isEmpty()) {
+                    BakeryWorld next = world.copy();
+                    next.leave(id, 1);
+                    push(new State(next, state.asked(), state.left() | 1 << i), known, open);
+                    moves = true;
+                }
+                for (String to : ids) {
+                    if (world.queued(id, to) > 0) {
+                        BakeryWorld next = world.copy();
+                        next.deliver(id, to);
+                        push(new State(next, state.asked(), state.left()), known, open);
+                        moves = true;
+                    }
+                }
+            }
+            if (!moves && (state.left() != both || !ids.stream().allMatch(world::knowsNothing))) {
+                return "somebody waits for ever";
+            }
+        }
+        return "clean: " + known.size() + " states";
+    }
+
+    private static void push(State state, Set<Long> known, ArrayDeque<State> open) {
+        StateEncoder print = new StateEncoder(0);
+        state.world().encode(print);
+        print.put(state.asked()).put(state.left());
+        if (known.add(print.fingerprint())) {
+            open.add(state);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.Locks;
+import io.keyway.lock.peer.bakery.BakeryAlgorithm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** The bakery over sockets and files, as users of its URL see it. */
+@Timeout(120)
+@Execution(ExecutionMode.CONCURRENT) // each with members of its own
+class LocksOfTheBakeryTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TTL = Duration.ofSeconds(4);
+
+    private static final LockKey JOB = LockKey.lock("job");
+
+    @TempDir
+    Path directory;
+
+    private TestMembers members;
+
+    @BeforeEach
+    void startFour() throws IOException {
+        members = new TestMembers(directory, new BakeryAlgorithm(), "a", "b", "c", "d");
+        members.startAll("abcd", TTL, true);
+    }
+
+    @AfterEach
+    void end() {
+        members.close();
+    }
+
+    /** A client that is attached to that member. */
+    private LockClient at(String letter) {
+        return Locks.open("lock:native:bakery://" + members.id(letter) + "/keyway?maxTtl=4s&ttl=4s");
+    }
+
+    @Test
+    void clientsOfAllMembersExcludeEachOtherAndTokensRise() throws Exception {
+        try (LockClient one = at("a");
+                LockClient two = at("b");
+                LockClient three = at("c");
+                LockClient four = at("d")) { // which is no leader
+            long last = 0;
+            List<LockClient> clients = List.of(one, two, three, four);
+            for (int round = 0; round < 8; round++) {
+                Lease held =
+                        clients.get(round % 4).lock("job").tryAcquire(PATIENCE).orElseThrow();
+                assertThat(held.token()).isGreaterThan(last);
+                last = held.token();
+                for (LockClient other : clients) {
+                    assertThat(other.lock("job").tryAcquire()).isEmpty();
+                }
+                held.close();
+            }
+        }
+    }
+
+    @Test
+    void aReleaseElsewhereIsKnownToWhoeverAsksAfterIt() throws Exception {
+        try (LockClient one = at("a");
+                LockClient two = at("d")) {
+            for (int round = 0; round < 20; round++) {
+                one.lock("job").tryAcquire(PATIENCE).orElseThrow().close();
+                two.lock("job").tryAcquire().orElseThrow().close();
+            }
+        }
+    }
+
+    @Test
+    void aWaiterIsServedWhenTheHolderOfAnotherMemberReleasesOrIsBroken() throws Exception {
+        try (LockClient one = at("a");
+                LockClient two = at("d");
+                LockClient three = at("c")) {
+            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            CompletableFuture<Lease> waiting = two.lock("job").acquireAsync().toCompletableFuture();
+            await().atMost(PATIENCE)
+                    .until(() -> three.admin().show(JOB).orElseThrow().waiters().size() == 1);
+            assertThat(three.admin().show(JOB).orElseThrow().holders()).hasSize(1);
+            held.close();
+            Lease next = waiting.get();
+            assertThat(next.token()).isGreaterThan(held.token());
+            assertThat(three.admin().breakLease(JOB, next.token(), "test")).isTrue();
+            await().atMost(PATIENCE).until(() -> !next.isHeld());
+            assertThat(three.lock("job").tryAcquire(PATIENCE)).isPresent();
+        }
+    }
+
+    @Test
+    void oneLeaderCanBeSparedAndItsReturnIsNotNoticed() throws Exception {
+        try (LockClient client = at("d");
+                LockClient other = at("a")) {
+            Lease held = client.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            members.end("c");
+            assertThat(other.lock("job").tryAcquire()).isEmpty();
+            assertThat(held.isHeld()).isTrue();
+            held.close();
+            Lease next = other.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            members.start("c", "abcd", TTL, false);
+            assertThat(next.isHeld()).isTrue();
+            next.close();
+            assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+        }
+    }
+
+    @Test
+    void withoutAMajorityTheHolderIsToldAndWhoAsksLearnsWhoIsMissing() throws Exception {
+        try (LockClient client = at("a")) {
+            Lease held = client.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            members.end("b");
+            members.end("c");
+            await().atMost(PATIENCE).until(() -> !held.isHeld());
+            assertThatThrownBy(() -> client.lock("other").tryAcquire())
+                    .isInstanceOf(LockException.class)
+                    .hasMessageContaining("a majority of the leaders, and of all members, must answer")
+                    .hasMessageContaining(members.id("b"));
+            members.start("b", "abcd", TTL, false);
+            assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+        }
+    }
+
+    @Test
+    void tokensRiseOverAStartOfAllMembers() throws Exception {
+        long before;
+        try (LockClient client = at("b")) {
+            before = client.lock("job").tryAcquire(PATIENCE).orElseThrow().token();
+        }
+        List.of("a", "b", "c", "d").forEach(members::end);
+        members.startAll("abcd", TTL, false);
+        try (LockClient client = at("c")) {
+            assertThat(client.lock("job").tryAcquire(PATIENCE).orElseThrow().token())
+                    .isGreaterThan(before);
+        }
+    }
+}

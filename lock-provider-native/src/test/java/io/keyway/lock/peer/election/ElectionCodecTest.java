@@ -1,0 +1,99 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.election;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.peer.wire.WireReader;
+import io.keyway.lock.peer.wire.WireWriter;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class ElectionCodecTest {
+    private static final ViewId ID = new ViewId(7, "b:1", 300);
+    private static final View VIEW =
+            new View(ID, List.of(new View.Seat("a:1", new ViewId(2, "a:1", 5)), new View.Seat("b:1", ID)), true);
+    private static final Identifier IDENTIFIER = new Identifier(15, (1 << 28) - 1, "c:1");
+    private static final List<Message> ALL = List.of(
+            new ElectionMessage.ElectionDate(ElectionWorld.KEY, ID, 5, IDENTIFIER, ViewId.NONE, ID, true),
+            new ElectionMessage.Vote(ElectionWorld.KEY, ID, IDENTIFIER, VIEW, 1L << 50),
+            new ElectionMessage.Desist(ElectionWorld.KEY, ID, ViewId.NONE),
+            new ElectionMessage.Retire(ElectionWorld.KEY, ID),
+            new ElectionMessage.Rerun(ElectionWorld.KEY, ID),
+            new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9),
+            new ElectionMessage.Confirm(ElectionWorld.KEY, ID, -5, 9),
+            new ElectionMessage.Confirmed(ElectionWorld.KEY, ID, Long.MIN_VALUE, 0),
+            new ElectionMessage.Remind(ElectionWorld.KEY),
+            new ElectionMessage.Promised(ElectionWorld.KEY, ID, View.NONE, 0, true));
+
+    private final ElectionCodec codec = new ElectionCodec(ElectionWorld.KEY);
+
+    private byte[] write(Message message) {
+        ByteBuffer buffer = ByteBuffer.allocate(1_000);
+        codec.write(message, new WireWriter(buffer));
+        return Arrays.copyOf(buffer.array(), buffer.position());
+    }
+
+    @Test
+    void everyMessageComesBackAndEveryKindIsTried() throws WireException {
+        for (Message message : ALL) {
+            WireReader in = new WireReader(ByteBuffer.wrap(write(message)));
+            assertThat(codec.read(codec.type(message), in)).isEqualTo(message);
+            assertThat(in.remaining()).isZero();
+        }
+        assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
+                .isEqualTo(Arrays.stream(ElectionMessage.class.getPermittedSubclasses())
+                        .filter(Message.class::isAssignableFrom)
+                        .collect(Collectors.toSet()));
+    }
+
+    @Test
+    void theBytesStay() {
+        HexFormat hex = HexFormat.of();
+        assertThat(hex.formatHex(write(new ElectionMessage.Retire(ElectionWorld.KEY, ID))))
+                .isEqualTo("07" + "03623a31" + "ac02");
+        assertThat(hex.formatHex(write(new ElectionMessage.Confirm(ElectionWorld.KEY, ID, 1, 9))))
+                .isEqualTo("07" + "03623a31" + "ac02" + "0000000000000001" + "09");
+        assertThat(ALL.stream().map(codec::type)).containsExactly(192, 193, 194, 195, 196, 197, 198, 199, 200, 201);
+    }
+
+    @Test
+    void theRecordComesBack() throws WireException {
+        DurableRecord record = new ElectionMessage.Ballot(ElectionWorld.KEY, ID, VIEW, 1L << 40);
+        ByteBuffer buffer = ByteBuffer.allocate(200);
+        codec.write(record, new WireWriter(buffer));
+        assertThat(codec.record(new WireReader(buffer.flip()))).isEqualTo(record);
+        assertThat(ElectionCodec.writes(record)).isTrue();
+    }
+
+    @Test
+    void brokenBytesAreRefusedAndNothingElseHappens() {
+        Random random = new Random(1);
+        int refused = 0;
+        for (int i = 0; i < 20_000; i++) {
+            Message message = ALL.get(random.nextInt(ALL.size()));
+            byte[] bytes = write(message);
+            bytes = Arrays.copyOf(bytes, random.nextInt(3) == 0 ? random.nextInt(bytes.length + 1) : bytes.length);
+            for (int hits = random.nextInt(4); hits > 0 && bytes.length > 0; hits--) {
+                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
+            }
+            try {
+                assertThat(codec.type(codec.read(codec.type(message), new WireReader(ByteBuffer.wrap(bytes)))))
+                        .isEqualTo(codec.type(message));
+            } catch (WireException e) {
+                refused++;
+            }
+        }
+        assertThat(refused).isGreaterThan(3_000);
+        assertThatThrownBy(() -> codec.read(250, new WireReader(ByteBuffer.wrap(new byte[] {1}))))
+                .isInstanceOf(WireException.class);
+    }
+}

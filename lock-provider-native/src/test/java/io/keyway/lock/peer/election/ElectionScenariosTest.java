@@ -1,0 +1,302 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.election;
+
+import static io.keyway.lock.peer.election.ElectionWorld.KEY;
+import static io.keyway.lock.peer.election.ElectionWorld.LEASE;
+import static io.keyway.lock.peer.election.ElectionWorld.SECOND;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the source's text says of its election, what it leaves out, and rules V1 and V5 with a schedule each. */
+class ElectionScenariosTest {
+    private static final String[] FIVE = {"a", "b", "c", "d", "e"};
+
+    private static ElectionWorld withPriorities(Map<String, Integer> priorities, String... ids) {
+        return new ElectionWorld(
+                        id -> new Election(ElectionWorld.settings(priorities.getOrDefault(id, Identifier.USUAL))), ids)
+                .start();
+    }
+
+    private static ElectionWorld.Node node(ElectionWorld world, String id) {
+        return world.node(id);
+    }
+
+    private static List<String> leaders(ElectionWorld world, String at) {
+        List<String> leaders = new ArrayList<>(world.view(at).leaders());
+        leaders.sort(null);
+        return leaders;
+    }
+
+    /** An election by which everybody counts. */
+    private static void assertElected(ElectionWorld world, String... ids) {
+        for (String id : ids) {
+            assertThat(node(world, id).election.phase()).isEqualTo(Election.Phase.ELECTED);
+            assertThat(world.view(id)).isEqualTo(world.view(ids[0]));
+            assertThat(world.leased(id)).as("leased at " + id).isTrue();
+        }
+    }
+
+    @Test
+    void theSmallestPrioritiesLead() {
+        ElectionWorld world = withPriorities(Map.of("b", 1, "d", 2, "e", 3), FIVE);
+        assertElected(world, FIVE);
+        assertThat(leaders(world, "a")).containsExactly("b", "d", "e");
+    }
+
+    @Test
+    void thePauseEndsEarlyWhenAllAreThere() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        assertElected(world, FIVE); // and no time has passed
+        assertThat(world.view("a").seats()).hasSize(3);
+    }
+
+    @Test
+    void thePauseEndsAtItsDateWhenAMajorityIsThere() {
+        ElectionWorld world = new ElectionWorld(FIVE);
+        List.of("a", "b").forEach(id -> world.start(id, false));
+        world.pass(60 * SECOND);
+        assertThat(node(world, "a").election.phase()).isEqualTo(Election.Phase.BOOTING);
+        world.start("c", false);
+        assertThat(node(world, "a").election.phase()).isEqualTo(Election.Phase.PAUSE);
+        world.pass(9 * SECOND);
+        assertThat(node(world, "a").election.phase()).isEqualTo(Election.Phase.PAUSE);
+        world.pass(2 * SECOND);
+        assertElected(world, "a", "b", "c");
+        assertThat(leaders(world, "a")).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void s7_whoComesLateHearsWhoLeads() {
+        ElectionWorld world = new ElectionWorld(FIVE);
+        List.of("a", "b", "c").forEach(id -> world.start(id, false));
+        world.pass(11 * SECOND);
+        world.start("e", false);
+        assertElected(world, "a", "b", "c", "e");
+        assertThat(leaders(world, "e")).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void s14_whoIsOffLeadsOnlyIfNobodyElseIsThere() {
+        Map<String, Integer> off = Map.of("a", 15, "b", 15, "c", 15);
+        assertThat(leaders(withPriorities(off, FIVE), "a")).contains("d", "e").hasSize(3);
+        assertThat(leaders(withPriorities(Map.of("a", 15), "a", "b", "c", "d"), "a"))
+                .containsExactly("b", "c", "d");
+        assertThat(leaders(withPriorities(off, "a", "b", "c"), "a")).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void ofThreeMembersAllLeadEvenThoseThatAreStillToCome() {
+        ElectionWorld world = new ElectionWorld("a", "b", "c");
+        List.of("a", "b").forEach(id -> world.start(id, false));
+        world.pass(11 * SECOND);
+        assertElected(world, "a", "b");
+        assertThat(leaders(world, "a")).containsExactly("a", "b", "c");
+        View view = world.view("a");
+        world.start("c", false);
+        world.pass(11 * SECOND);
+        assertElected(world, "a", "b", "c");
+        assertThat(world.view("c")).isEqualTo(view);
+    }
+
+    @Test
+    void s22_survivorsStayLeaders() {
+        ElectionWorld world = withPriorities(Map.of("a", 1, "b", 2, "c", 3, "d", 4), FIVE);
+        View first = world.view("a");
+        world.end("b");
+        world.pass(10 * SECOND);
+        assertElected(world, "a", "c", "d", "e");
+        assertThat(leaders(world, "a")).containsExactly("a", "c", "d");
+        View second = world.view("a");
+        assertThat(second.since("a")).isEqualTo(first.since("a"));
+        assertThat(second.since("c")).isEqualTo(first.since("c"));
+        assertThat(second.since("d")).isEqualTo(second.id());
+        world.start("b", false); // although its priority is the smaller one
+        world.pass(10 * SECOND);
+        assertElected(world, FIVE);
+        assertThat(world.view("b")).isEqualTo(second);
+    }
+
+    @Test
+    void s23_staleLeadersAreIgnored() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        View first = world.view("a");
+        String lost = first.leaders().get(0);
+        world.end(lost);
+        world.pass(10 * SECOND);
+        String other = lost.equals("a") ? "b" : "a";
+        View second = world.view(other);
+        assertThat(second.id()).isGreaterThan(first.id());
+        String to = other.equals("d") ? "e" : "d".equals(lost) ? "e" : "d";
+        world.say(other, to, new ElectionMessage.Leaders(KEY, first, 0));
+        assertThat(world.view(to)).isEqualTo(second);
+    }
+
+    @Test
+    void s24_ofTwoElectorsOneSetOfLeadersWins() {
+        ElectionWorld world = new ElectionWorld(FIVE);
+        List.of("a", "b", "c", "d", "e").forEach(id -> {
+            world.start(id, false);
+            if (id.equals("b")) {
+                world.cut(List.of("a", "b"), List.of("d", "e")); // c hears both sides
+            }
+        });
+        for (int i = 0; i < 400; i++) {
+            world.pass(SECOND / 10);
+            assertThat(world.leasedViews()).hasSizeLessThanOrEqualTo(1);
+        }
+        assertThat(world.leasedViews()).hasSize(1);
+        world.heal();
+        world.pass(30 * SECOND);
+        assertElected(world, FIVE);
+    }
+
+    @Test
+    void aMinorityElectsNobodyAndCountsNothingAfterALease() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        View view = world.view("a");
+        world.cut(List.of("a", "b"), List.of("c", "d", "e"));
+        assertThat(world.leased("a")).isTrue();
+        world.pass(LEASE + 1);
+        assertThat(world.leased("a")).isFalse();
+        world.pass(60 * SECOND);
+        assertThat(world.view("a")).isEqualTo(view);
+        assertThat(node(world, "a").election.phase()).isEqualTo(Election.Phase.BOOTING);
+        world.heal();
+        world.pass(10 * SECOND);
+        assertElected(world, FIVE);
+    }
+
+    @Test
+    void whoAloneDoesNotHearALeaderReplacesNobody() {
+        ElectionWorld world = withPriorities(Map.of("a", 1, "b", 2, "c", 3), FIVE);
+        View view = world.view("a");
+        world.cut(List.of("e"), List.of("b"));
+        world.pass(60 * SECOND);
+        assertElected(world, "a", "b", "c", "d");
+        assertThat(world.view("a")).isEqualTo(view);
+        assertThat(world.leased("e")).isTrue();
+    }
+
+    @Test
+    void aMemberThatKeepsItsFileKnowsItsViewAtOnce() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        View view = world.view("a");
+        world.end("a");
+        world.start("a", false);
+        assertThat(world.view("a")).isEqualTo(view);
+        assertThat(node(world, "a").told.get(0)).isEqualTo(new ElectionCall.Elected(view, true, 0));
+        assertElected(world, FIVE);
+    }
+
+    @Test
+    void allMembersThatLoseTheirFilesBeginAnewWhenAllHaveWaited() {
+        ElectionWorld world = new ElectionWorld("a", "b", "c").start();
+        List.of("a", "b", "c").forEach(world::end);
+        List.of("a", "b").forEach(id -> world.start(id, true));
+        List.of("a", "b").forEach(world::open);
+        world.pass(60 * SECOND);
+        assertThat(node(world, "a").election.phase()).isEqualTo(Election.Phase.BOOTING);
+        world.start("c", true);
+        world.open("c");
+        world.pass(30 * SECOND);
+        assertElected(world, "a", "b", "c");
+    }
+
+    // Rules
+
+    /** Does without a rule. */
+    private static final class Unsafe extends Election {
+        private final boolean keeps;
+        private final boolean learns;
+
+        Unsafe(boolean keeps, boolean learns) {
+            super(ElectionWorld.settings(Identifier.USUAL));
+            this.keeps = keeps;
+            this.learns = learns;
+        }
+
+        @Override
+        boolean keepsPromises() {
+            return keeps;
+        }
+
+        @Override
+        boolean learns() {
+            return learns;
+        }
+    }
+
+    /** Whether d lets itself be counted by the view of a after it has voted for another one. */
+    private static boolean confirmsAfterItsVote(boolean keeps) {
+        ElectionWorld world = new ElectionWorld(id -> new Unsafe(keeps, true), FIVE).start();
+        List.of("a", "b", "c").forEach(world::hold);
+        world.cut(List.of("a"), List.of("b", "c")); // a hears d and e
+        Identifier identifier = new Identifier(1, 1, "e");
+        ViewId round = new ViewId(9, "e", 1);
+        for (String voter : List.of("d", "e")) {
+            String from = voter.equals("e") ? "d" : "e";
+            world.say(
+                    from,
+                    voter,
+                    new ElectionMessage.ElectionDate(
+                            KEY, round, 0, identifier, world.view(voter).id(), round, false));
+        }
+        world.release("a");
+        world.pass(LEASE - 1);
+        world.pass(LEASE / 2);
+        return world.leased("a");
+    }
+
+    @Test
+    void v1_whoHasVotedConfirmsNoEarlierView() {
+        assertThat(confirmsAfterItsVote(true)).isFalse();
+        assertThat(confirmsAfterItsVote(false)).isTrue();
+    }
+
+    /** Two views that are counted by at one time, since c forgot the first one and voted for the second one. */
+    private static int viewsAfterALoss(boolean learns) {
+        ElectionWorld world = new ElectionWorld(id -> new Unsafe(true, learns), FIVE);
+        world.cut(List.of("a", "b"), List.of("d", "e"));
+        List.of("a", "b", "c").forEach(id -> world.start(id, false));
+        world.cut(List.of("a", "b"), List.of("d", "e"));
+        world.pass(11 * SECOND);
+        assertElected(world, "a", "b", "c");
+        world.end("c");
+        List.of("d", "e").forEach(id -> world.start(id, false));
+        world.cut(List.of("a", "b"), List.of("c", "d", "e"));
+        world.start("c", true);
+        int most = world.leasedViews().size();
+        for (int i = 0; i < 150; i++) {
+            if (i == 12) {
+                world.open("c");
+            }
+            world.pass(SECOND / 10);
+            most = Math.max(most, world.view("d").id().equals(ViewId.NONE) ? 1 : 2);
+        }
+        return most;
+    }
+
+    @Test
+    void v5_whoHasLostItsFileLearnsBeforeItVotes() {
+        assertThat(viewsAfterALoss(true)).isEqualTo(1);
+        assertThat(viewsAfterALoss(false)).isEqualTo(2);
+    }
+
+    @Test
+    void aMemberWithoutItsFileLearnsFromAMajorityOfThoseThatHaveTheirs() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        View view = world.view("b");
+        world.end("a");
+        world.start("a", true);
+        world.pass(LEASE);
+        assertThat(world.view("a")).isEqualTo(View.NONE);
+        world.open("a");
+        world.pass(6 * SECOND);
+        assertThat(world.view("a").id()).isGreaterThanOrEqualTo(view.id());
+        assertElected(world, FIVE);
+    }
+}

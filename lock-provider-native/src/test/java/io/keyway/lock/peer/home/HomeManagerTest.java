@@ -1,0 +1,137 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.home;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.spi.Owner;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** A lock at a member, without its coordinator. */
+class HomeManagerTest {
+    private static final Key LOCK = new Key(3, "job");
+    private static final Key COORDINATOR = new Key(3, "coordinator");
+    private static final Peer CLIENT = new Peer(1);
+
+    private final List<Call> calls = new ArrayList<>();
+    private final List<Message> sent = new ArrayList<>();
+    private final HomeManager manager =
+            new HomeManager(LOCK, COORDINATOR, LockSettings.defaults().withoutCache());
+    private final MemberTurn turn = new MemberTurn() {
+        @Override
+        public void call(Key to, Call call) {
+            calls.add(call);
+        }
+
+        @Override
+        public long send(Peer to, Message message) {
+            sent.add(message);
+            return 1;
+        }
+
+        @Override
+        public long send(String member, Message message) {
+            return 0;
+        }
+
+        @Override
+        public long force(DurableRecord record) {
+            return 1;
+        }
+
+        @Override
+        public long now() {
+            return 0;
+        }
+
+        @Override
+        public long epoch() {
+            return 1;
+        }
+
+        @Override
+        public boolean quarantined() {
+            return false;
+        }
+
+        @Override
+        public String self() {
+            return "a";
+        }
+
+        @Override
+        public List<String> members() {
+            return List.of("a");
+        }
+
+        @Override
+        public boolean confirmed() {
+            return true;
+        }
+
+        @Override
+        public String member(Peer from) {
+            return "";
+        }
+    };
+
+    private void ask() {
+        LockMessage.Acquire request = new LockMessage.Acquire(
+                LOCK,
+                7,
+                LockMode.EXCLUSIVE,
+                1,
+                1,
+                MemberTurn.LEASE,
+                false,
+                false,
+                false,
+                0,
+                MemberTurn.LEASE,
+                new Owner("client", Map.of()));
+        manager.received(CLIENT, request, turn);
+    }
+
+    @Test
+    void whoAsksAgainForWhatWasTakenBackWaitsAgain() {
+        ask();
+        manager.called(new HomeCall.Yours(1, 99), turn);
+        assertThat(sent).hasOnlyElementsOfType(LockMessage.Granted.class).hasSize(1);
+        manager.called(new HomeCall.TakenBack(1, "the majority is gone"), turn);
+        assertThat(sent).last().isInstanceOf(LockMessage.Revoke.class);
+        calls.clear();
+        ask();
+        assertThat(calls).first().isEqualTo(new HomeCall.Leave("job", 1));
+        assertThat(calls)
+                .last()
+                .isInstanceOfSatisfying(
+                        HomeCall.Want.class, want -> assertThat(want.number()).isEqualTo(2));
+        manager.called(new HomeCall.Over(1), turn); // too late: of the former one
+        manager.called(new HomeCall.Yours(2, 100), turn);
+        assertThat(sent)
+                .last()
+                .isInstanceOfSatisfying(
+                        LockMessage.Granted.class,
+                        granted -> assertThat(granted.token()).isEqualTo(100));
+    }
+
+    @Test
+    void whoAsksAgainForWhatItHoldsIsNotHeeded() {
+        ask();
+        manager.called(new HomeCall.Yours(1, 99), turn);
+        calls.clear();
+        ask();
+        assertThat(calls).isEmpty();
+        assertThat(sent).hasSize(1);
+    }
+}

@@ -1,0 +1,62 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.Traces;
+import io.keyway.lock.testing.WorkerPool;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random histories of three members that are the leaders of a bakery and six clients, all processes, under the faults
+ * and by the rules of {@link ClusterHistoryTest}, but for other lists. {@code -Dkeyway.seed} and {@code
+ * -Dkeyway.histories} choose others.
+ */
+class BakeryHistoryTest {
+    private static final int NAMES = 4;
+    /** Members whose sessions ended dial each other anew, and a request needs a majority. */
+    private static final Duration MEET_WITHIN = Duration.ofSeconds(5);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    @Timeout(300)
+    void aHistory() throws Exception {
+        histories(1, 20261123, 3, ClusterHistoryTest.BUSY);
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    void manyHistories() throws Exception {
+        histories(
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                ClusterFaults.CLIENTS,
+                MEET_WITHIN);
+    }
+
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    private void histories(int count, long seed, int clients, Duration meetWithin) throws Exception {
+        Cluster cluster = new Cluster("bakery", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
+        Traces traces = new Traces(directory.resolve("traces"), "BakeryHistoryTest");
+        cluster.trace(traces.directory());
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        ClusterFaults faults = new ClusterFaults(cluster, traces, crew, false, meetWithin);
+        try (cluster;
+                Nemesis nemesis = new Nemesis(
+                        crew,
+                        faults,
+                        clients,
+                        NAMES,
+                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
+            cluster.start();
+            System.out.println(nemesis.histories(count, seed));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.kernel.MemberView.Restored;
+import io.keyway.lock.peer.kernel.MemberView.Started;
+import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.MemberPromise;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.peer.wire.RecordCodec;
+import io.keyway.lock.peer.wire.WireException;
+import io.keyway.lock.peer.wire.WireReader;
+import io.keyway.lock.peer.wire.WireWriter;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Some members that ask each other on behalf of their clients, each client attached to one of them for good. */
+abstract class AttachedMembers extends FixedMembers {
+    /** Of as many members as there may be. */
+    static final List<String> IDS = List.of("a", "b", "c", "d", "e");
+
+    private final Algorithm algorithm;
+    private final Authority[] authorities;
+    private final MachineFactory machines;
+    private final SessionSettings settings;
+    /** What each member has forced, as bytes; it outlives the member's lives. */
+    private final Map<Integer, Map<Key, byte[]>> disks = new HashMap<>();
+
+    private final List<String> ids;
+
+    AttachedMembers(
+            SimWorld world, Algorithm algorithm, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
+        super(world, users);
+        this.algorithm = algorithm;
+        this.authorities = authorities;
+        this.machines = machines;
+        this.ids = IDS.subList(0, world.memberNodes());
+        this.settings =
+                Sessions.settings(algorithm.id(), world.options().maxTtl()).among(1, String.join(",", ids));
+    }
+
+    /** That algorithm, but for the machines of its members. */
+    static LeaseModel.Kit kit(Algorithm algorithm, MachineFactory members) {
+        return new LeaseModel.Kit(
+                (settings, owned) -> members, settings -> algorithm.clientMachines(), true, Set.of(), algorithm.id());
+    }
+
+    /** The machines of that member, those watched that an oracle wants to see. */
+    abstract MachineFactory watched(int member, MachineFactory members);
+
+    /** That member has lost its file. */
+    abstract void forgot(int member);
+
+    /** Whether a machine that is always there has nothing to do. */
+    abstract boolean isIdle(Cell member, Key key);
+
+    private SimNode member(SimNode client) {
+        return world.member(client.index() % ids.size());
+    }
+
+    @Override
+    public void start(SimNode node) {
+        if (!node.isMember()) {
+            ClientSession session = new ClientSession(
+                    settings, Sessions.incarnation(node, 0), SessionTarget.ONLY_MEMBER, List.of(), 0, 0);
+            node.talksTo(member(node), 0);
+            node.open(0, new Cell(algorithm.clientMachines(), session), member(node));
+            return;
+        }
+        node.disk().start(1 + world.now() / Nanos.SECOND, world.options().maxTtl());
+        String id = ids.get(node.slot());
+        Membership membership = new Membership(id, ids, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
+        MemberSessions sessions = new MemberSessions(
+                settings,
+                membership,
+                Sessions.incarnation(node, 0),
+                node.disk().startEpoch(),
+                node.quarantineUntil(),
+                Horizon.NONE);
+        Cell cell = new Cell(
+                authorities[node.slot()].watch().watched(watched(node.slot(), machines)), sessions.withPeers());
+        node.open(0, cell, null);
+        RecordCodec records = algorithm.records().orElseThrow();
+        for (byte[] stored : disks.getOrDefault(node.slot(), Map.of()).values()) {
+            DurableRecord record = read(records, stored);
+            node.input(new Input.Command(records.key(record), new Restored(record)));
+        }
+        algorithm.startingMachines().forEach(key -> node.input(new Input.Command(key, new Started())));
+    }
+
+    private static DurableRecord read(RecordCodec records, byte[] stored) {
+        try {
+            return records.read(new WireReader(ByteBuffer.wrap(stored)));
+        } catch (WireException e) {
+            throw new IllegalStateException("a record that was written can be read", e);
+        }
+    }
+
+    @Override
+    public void forced(SimNode member, DurableRecord record) {
+        if (!(record instanceof MemberPromise)) {
+            ByteBuffer bytes = ByteBuffer.allocate(1_000);
+            RecordCodec records = algorithm.records().orElseThrow();
+            records.write(record, new WireWriter(bytes));
+            disks.computeIfAbsent(member.slot(), slot -> new LinkedHashMap<>())
+                    .put(records.key(record), Arrays.copyOf(bytes.array(), bytes.position()));
+        }
+    }
+
+    @Override
+    public SimNode dials(SimCell cell) {
+        return member(cell.node());
+    }
+
+    @Override
+    public SimNode dials(SimCell cell, long link) {
+        if (!cell.node().isMember()) {
+            return dials(cell);
+        }
+        String to = ((MemberSessions) cell.cell().sessions()).peers().dials(link);
+        return world.member(ids.indexOf(to));
+    }
+
+    @Override
+    public boolean wakeful() {
+        return true;
+    }
+
+    @Override
+    public void restarts(SimNode member, Fault fault) {
+        if (fault.amount() == 3) {
+            world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
+            member.disk().wipe();
+            disks.remove(member.slot());
+            forgot(member.slot());
+        }
+    }
+
+    @Override
+    public int atRest(SimCell cell) {
+        if (!cell.node().isMember()) {
+            return 0;
+        }
+        int idle = 0;
+        for (Key key : algorithm.startingMachines()) {
+            idle += isIdle(cell.cell(), key) ? 1 : 0;
+        }
+        return idle;
+    }
+}

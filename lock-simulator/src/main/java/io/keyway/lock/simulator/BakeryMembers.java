@@ -1,0 +1,79 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import io.keyway.lock.peer.bakery.BakeryAlgorithm;
+import io.keyway.lock.peer.bakery.BakeryView;
+import io.keyway.lock.peer.election.Elections;
+import io.keyway.lock.peer.election.ViewId;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
+import org.jspecify.annotations.Nullable;
+
+/** Members of which three are the leaders of a bakery. */
+final class BakeryMembers extends AttachedMembers {
+    private static final BakeryAlgorithm ALGORITHM = new BakeryAlgorithm();
+
+    BakeryMembers(SimWorld world, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
+        super(world, ALGORITHM, authorities, users, machines);
+    }
+
+    /** The product's machines. */
+    static LeaseModel.Kit kit() {
+        return kit(ALGORITHM.memberMachines(all -> true));
+    }
+
+    /** The product's, but for those of the members. */
+    static LeaseModel.Kit kit(MachineFactory members) {
+        return kit(ALGORITHM, members);
+    }
+
+    @Override
+    MachineFactory watched(int member, MachineFactory members) {
+        return members;
+    }
+
+    @Override
+    void forgot(int member) {}
+
+    /** V2, V3: while a home counts by a view, nobody lets anybody in who has got a seat by a later one. */
+    @Override
+    public void looked(SimNode node) {
+        if (!node.isMember() || world.options().outOfSpec()) {
+            return;
+        }
+        for (int home = 0; home < world.memberNodes(); home++) {
+            for (int leader = 0; leader < world.memberNodes(); leader++) {
+                if (home == node.slot() || leader == node.slot()) {
+                    judge(world.member(home), world.member(leader));
+                }
+            }
+        }
+    }
+
+    private static void judge(SimNode home, SimNode leader) {
+        Machine election = machine(home, BakeryView.election());
+        Machine other = machine(leader, BakeryView.leader());
+        if (election == null || other == null || !Elections.leased(election, home.clock())) {
+            return;
+        }
+        ViewId view = Elections.view(election).id();
+        ViewId seat = BakeryView.speaksSince(other);
+        if (seat.compareTo(view) > 0) {
+            throw new Violation("V3", home + " counts by " + view + ", and " + leader + " speaks by " + seat);
+        }
+    }
+
+    private static @Nullable Machine machine(SimNode member, Key key) {
+        return member.alive() && !member.cells().isEmpty()
+                ? member.main().cell().machine(key)
+                : null;
+    }
+
+    @Override
+    boolean isIdle(Cell member, Key key) {
+        Machine machine = member.machine(key);
+        return machine == null || BakeryView.idle(machine);
+    }
+}

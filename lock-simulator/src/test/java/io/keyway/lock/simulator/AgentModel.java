@@ -1,0 +1,248 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import io.keyway.lock.LockName;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.Horizon;
+import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions over the lease service: each client has users whose agents decide, each name belongs to one of the
+ * members, which know nothing of each other, as in a cluster whose list never changes.
+ */
+final class AgentModel implements Model {
+    final SimWorld world;
+    final CircleOracle circles = new CircleOracle(this);
+
+    /** What becomes of a probe that an agent sends; null: it is lost. */
+    final BiFunction<AgentUser, Probe, @Nullable Probe> defect;
+
+    int completed;
+    int gaveUp;
+    int losses;
+    int surrenders;
+    int aborts;
+
+    private final SessionSettings sessions;
+    private final LockSettings settings;
+    private final List<LockName> names = new ArrayList<>();
+    private final AgentUser[][] users;
+    private long numbers;
+    private boolean changed;
+
+    AgentModel(SimWorld world, BiFunction<AgentUser, Probe, @Nullable Probe> defect) {
+        this.world = world;
+        this.defect = defect;
+        Options options = world.options();
+        Draws draws = new Draws(options.seed(), 8);
+        this.sessions = Sessions.settings(LeaseKeys.ALGORITHM, options.maxTtl());
+        this.settings = new LockSettings(
+                draws.chance(700), draws.logarithmic(100 * Nanos.MILLI, 8 * Nanos.SECOND), 100, false, 100, false);
+        for (int i = 0; i < options.names(); i++) {
+            names.add(LockName.of("n" + i));
+        }
+        this.users = new AgentUser[world.clients() + 1][options.users()];
+        for (int client = 1; client < users.length; client++) {
+            fill(world.node(client));
+        }
+    }
+
+    private void fill(SimNode client) {
+        for (int i = 0; i < users[client.index()].length; i++) {
+            users[client.index()][i] = new AgentUser(this, client, i);
+        }
+    }
+
+    long nextNumber() {
+        return ++numbers;
+    }
+
+    List<LockName> names() {
+        return names;
+    }
+
+    Key key(LockName name) {
+        return LockKeys.lock(LeaseKeys.ALGORITHM, name.toString());
+    }
+
+    SimNode member(LockName name) {
+        return world.member(names.indexOf(name) % world.memberNodes());
+    }
+
+    /** The cell of that client through which it talks to the member of that name. */
+    SimCell cell(SimNode client, LockName name) {
+        SimCell cell = client.find(member(name).slot());
+        if (cell == null) {
+            throw new IllegalStateException(client + " has no cell for " + name);
+        }
+        return cell;
+    }
+
+    Owner owner(SimNode client) {
+        return new Owner(client.toString(), Map.of());
+    }
+
+    List<AgentUser> users() {
+        List<AgentUser> all = new ArrayList<>();
+        for (int client = 1; client < users.length; client++) {
+            if (world.node(client).alive()) {
+                all.addAll(List.of(users[client]));
+            }
+        }
+        return all;
+    }
+
+    void changed() {
+        changed = true;
+    }
+
+    @Override
+    public void start(SimNode node) {
+        if (node.isMember()) {
+            node.disk().start(0, world.options().maxTtl());
+            MemberSessions layer = new MemberSessions(
+                    sessions,
+                    Membership.single("m"),
+                    Sessions.incarnation(node, 0),
+                    node.disk().startEpoch(),
+                    node.quarantineUntil(),
+                    Horizon.NONE);
+            node.open(0, new Cell(new LeaseAlgorithm(settings).memberMachines(name -> true), layer), null);
+            return;
+        }
+        for (int m = 0; m < world.memberNodes(); m++) {
+            ClientSession layer = new ClientSession(
+                    sessions, Sessions.incarnation(node, m), SessionTarget.ONLY_MEMBER, List.of(), 0, 0);
+            node.open(m, new Cell(new LeaseAlgorithm(settings).clientMachines(), layer), world.member(m));
+        }
+    }
+
+    @Override
+    public void restarts(SimNode member, Fault fault) {}
+
+    @Override
+    public void act(SimNode node, Act act) {
+        if (!world.healed()) {
+            users[node.index()][act.user()].begin(act);
+            changed = true;
+        }
+    }
+
+    @Override
+    public void wake(SimNode node, long number, Object what) {
+        world.counted();
+        ((Runnable) what).run();
+    }
+
+    @Override
+    public void notice(SimCell cell, Notice notice) {
+        if (cell.node().isMember() || !(notice instanceof LockNotice said)) {
+            return;
+        }
+        changed = true;
+        if (said instanceof LockNotice.Granted granted && granted.user() instanceof AgentUser.Ask of) {
+            of.user().granted(cell, granted, of);
+        } else if (said instanceof LockNotice.Waiting waiting && waiting.user() instanceof AgentUser.Ask of) {
+            of.user().waits(waiting, of);
+        } else if (said instanceof LockNotice.Refused refused && refused.user() instanceof AgentUser.Ask of) {
+            of.user().over(refused.request(), of);
+        } else if (said instanceof LockNotice.Failed failed && failed.user() instanceof AgentUser.Ask of) {
+            of.user().over(failed.request(), of);
+        } else if (said instanceof LockNotice.Ended ended && ended.user() instanceof AgentUser.Ask of) {
+            of.user().lost(ended, of);
+        } else if (said instanceof LockNotice.Sought sought) {
+            sought(cell.node(), sought);
+        }
+    }
+
+    private void sought(SimNode node, LockNotice.Sought sought) {
+        LockName name = LockKeys.named(sought.key().id()).name();
+        for (AgentUser user : users[node.index()]) {
+            AgentUser.Held grant = user.held.get(name);
+            Long request = user.requests.get(name);
+            boolean uses = sought.token() != 0 && grant != null && grant.token() == sought.token();
+            boolean asks = sought.token() == 0 && request != null && request == sought.ahead();
+            if (uses || asks) {
+                user.probed(name, sought.token(), sought.ahead(), sought.probe());
+            }
+        }
+    }
+
+    @Override
+    public void ended(SimNode node, boolean crash) {
+        changed = true;
+        if (!node.isMember()) {
+            for (AgentUser user : users[node.index()]) {
+                user.ended();
+            }
+            fill(node);
+        }
+    }
+
+    @Override
+    public long session(SimNode client) {
+        return 0;
+    }
+
+    @Override
+    public List<Oracle> oracles() {
+        return List.of(node -> {
+            if (changed || node.isMember()) {
+                changed = false;
+                circles.look();
+            }
+        });
+    }
+
+    @Override
+    public String waiting() {
+        StringBuilder text = new StringBuilder();
+        for (AgentUser user : users()) {
+            user.later.clear();
+            if (user.act != null) {
+                text.append(user).append("; ");
+            }
+        }
+        return text.toString();
+    }
+
+    @Override
+    public String leftOver() {
+        for (int m = 0; m < world.memberNodes(); m++) {
+            if (world.member(m).cell().sessions() instanceof MemberView view
+                    && !view.grants().isEmpty()) {
+                return "the sessions of " + world.member(m) + " keep grants";
+            }
+        }
+        return "";
+    }
+
+    @Override
+    public long finishWithin() {
+        return 12 * world.options().maxTtl() + 20 * Nanos.SECOND;
+    }
+
+    @Override
+    public long cleanWithin() {
+        return settings.cacheFor() + 3 * world.options().maxTtl() + 5 * Nanos.SECOND;
+    }
+}

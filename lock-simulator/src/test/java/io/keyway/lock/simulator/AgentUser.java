@@ -1,0 +1,373 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import io.keyway.lock.Deadlock;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.TransactionOptions.OnDeadlock;
+import io.keyway.lock.kit.agent.Agent;
+import io.keyway.lock.kit.agent.AgentEffects;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.spi.Probe;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A user of transactions at a client: the shipping agent, over the shipping machines. It does what the kit's
+ * transaction does between the two, one transaction after the other, and tries the work of an aborted one again.
+ */
+final class AgentUser implements AgentEffects {
+    /** A grant in use. */
+    record Held(SimCell cell, GrantHandle handle, long token) {}
+
+    /** Comes back with each notice. */
+    record Ask(AgentUser user, long life, LockName name) {}
+
+    private static final long TRIES_AGAIN = 50 * Nanos.MILLI;
+
+    final SimNode node;
+    final int index;
+    final Map<LockName, Held> held = new LinkedHashMap<>();
+    final Map<LockName, Long> requests = new LinkedHashMap<>();
+    /** What its user was told that it holds. */
+    final Set<LockName> told = new HashSet<>();
+
+    final ArrayDeque<Act> later = new ArrayDeque<>();
+    Probe.Agent self = new Probe.Agent(0, 0);
+
+    @Nullable
+    Agent agent;
+
+    @Nullable
+    Act act;
+
+    private final AgentModel model;
+    private final ArrayDeque<Runnable> effects = new ArrayDeque<>();
+    private final List<LockRequest> next = new ArrayList<>();
+    private boolean draining;
+    private boolean aborted;
+    private boolean ending;
+    private long life;
+    private long alarm = Long.MAX_VALUE;
+
+    AgentUser(AgentModel model, SimNode node, int index) {
+        this.model = model;
+        this.node = node;
+        this.index = index;
+    }
+
+    private long now() {
+        return node.clock();
+    }
+
+    // Its transactions
+
+    void begin(Act next) {
+        if (act != null) {
+            later.addLast(next);
+        } else {
+            act = next;
+            begin(next, 0);
+        }
+    }
+
+    private void begin(Act work, int age) {
+        life++;
+        aborted = false;
+        ending = false;
+        alarm = Long.MAX_VALUE;
+        Random random = new Random(Draws.of(model.world.options().seed() + age, work.at()));
+        self = new Probe.Agent(1 + random.nextInt(3), model.nextNumber());
+        OnDeadlock answer = random.nextInt(5) == 0 ? OnDeadlock.ABORT : OnDeadlock.SURRENDER;
+        Agent fresh = new Agent(self, node.toString(), age, answer, this);
+        agent = fresh;
+        next.clear();
+        for (LockName name : model.names()) {
+            if (random.nextInt(3) > 0) {
+                next.add(new LockRequest(name, random.nextInt(4) == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE));
+            }
+        }
+        Collections.shuffle(next, random);
+        if (random.nextBoolean()) {
+            next.forEach(this::want);
+            next.clear();
+        }
+        if (work.patience() > 0) {
+            wake(work.patience(), () -> {
+                if (!ending && !fresh.isComplete()) {
+                    model.gaveUp++;
+                    close(true);
+                }
+            });
+        }
+        decided();
+    }
+
+    private void want(LockRequest wanted) {
+        Agent mine = agent;
+        if (mine != null) {
+            long id = nextRequest();
+            mine.asked(wanted.name(), wanted.mode(), id, now());
+            ask(wanted.name(), wanted.mode(), id);
+        }
+    }
+
+    /** After each thing that it hears of: has it all, and what is next? */
+    private void decided() {
+        Agent mine = agent;
+        if (mine == null || act == null || ending) {
+            return;
+        }
+        if (aborted) {
+            ending = true;
+            wake(TRIES_AGAIN, () -> {
+                int age = mine.age();
+                Act work = act;
+                release();
+                if (work == null || model.world.healed()) {
+                    done();
+                } else {
+                    begin(work, age);
+                }
+            });
+        } else if (mine.isComplete()) {
+            told.clear();
+            told.addAll(held.keySet());
+            if (next.isEmpty()) {
+                ending = true;
+                Act work = act;
+                wake(model.world.healed() ? Nanos.MILLI : work.hold(), () -> {
+                    model.completed++;
+                    close(false);
+                });
+            } else {
+                want(next.remove(0));
+            }
+        }
+    }
+
+    private void close(boolean givesUp) {
+        Agent mine = agent;
+        if (mine != null && givesUp) {
+            mine.end();
+        }
+        release();
+        done();
+    }
+
+    private void release() {
+        withdrawAll();
+        held.values().forEach(this::giveBack);
+        held.clear();
+        told.clear();
+        agent = null;
+        life++;
+    }
+
+    private void done() {
+        act = null;
+        Act following = later.pollFirst();
+        if (following != null && !model.world.healed()) {
+            begin(following);
+        }
+    }
+
+    /** The process is gone. */
+    void ended() {
+        effects.clear();
+        held.clear();
+        requests.clear();
+        told.clear();
+        agent = null;
+    }
+
+    private void wake(long nanos, Runnable what) {
+        long current = life;
+        model.world.wake(node, Math.max(1, nanos), 0, (Runnable) () -> {
+            if (current == life) {
+                what.run();
+                model.changed();
+            }
+        });
+    }
+
+    // What its agent wants; done when the turn is over that it decided in
+
+    private void later(Runnable effect) {
+        effects.addLast(effect);
+        if (!draining) {
+            draining = true;
+            model.world.wake(node, 1, 0, (Runnable) () -> {
+                draining = false;
+                for (Runnable each = effects.pollFirst(); each != null; each = effects.pollFirst()) {
+                    each.run();
+                }
+            });
+        }
+    }
+
+    private void send(LockName name, LockCall call) {
+        later(() -> model.cell(node, name).input(new Input.Command(model.key(name), call)));
+    }
+
+    @Override
+    public long nextRequest() {
+        return model.nextNumber();
+    }
+
+    @Override
+    public void ask(LockName name, LockMode mode, long request) {
+        requests.put(name, request);
+        long ttl = model.world.options().maxTtl() / 2;
+        send(
+                name,
+                new LockCall.Acquire(
+                        request,
+                        mode,
+                        1,
+                        1,
+                        ttl,
+                        model.owner(node),
+                        true,
+                        true,
+                        ttl / 4,
+                        0,
+                        new Ask(this, life, name)));
+        Agent mine = agent;
+        if (mine != null) {
+            mine.sent(name, request, now());
+        }
+    }
+
+    @Override
+    public void release(LockName name, long token) {
+        Held grant = held.remove(name);
+        if (told.contains(name) || grant == null || grant.token() != token) {
+            throw new Violation("R10", "honest: " + this + " gives up " + name + ", and its user relies on " + told);
+        }
+        model.surrenders++;
+        giveBack(grant);
+    }
+
+    private void giveBack(Held grant) {
+        later(() -> {
+            if (!grant.handle().tryRelease(grant.token(), now())) {
+                grant.cell().input(new Input.Command(grant.handle().key(), new LockCall.Release(grant.token())));
+            }
+        });
+    }
+
+    @Override
+    public void probe(LockName name, long request, Probe probe) {
+        if (probe.initiator().equals(self) && probe.kind() != Probe.Kind.CONFIRM) {
+            model.circles.said(this, probe);
+        }
+        Probe sent = model.defect.apply(this, probe);
+        if (sent != null) {
+            send(name, new LockCall.Seek(request, sent));
+        }
+    }
+
+    @Override
+    public void abort(Deadlock deadlock) {
+        model.aborts++;
+        aborted = true;
+        withdrawAll();
+    }
+
+    private void withdrawAll() {
+        requests.forEach((name, request) -> send(name, new LockCall.Withdraw(request)));
+        requests.clear();
+    }
+
+    @Override
+    public void wakeAt(long nanos) {
+        if (nanos < alarm) {
+            alarm = nanos;
+            wake(nanos - now(), this::ring);
+        }
+    }
+
+    private void ring() {
+        Agent mine = agent;
+        if (mine == null || alarm == Long.MAX_VALUE) {
+            return;
+        }
+        if (now() < alarm) {
+            wake(alarm - now(), this::ring); // its clock is slow
+            return;
+        }
+        alarm = Long.MAX_VALUE;
+        mine.due(now());
+    }
+
+    // What the cells tell
+
+    void granted(SimCell cell, LockNotice.Granted told, Ask of) {
+        Held grant = new Held(cell, told.handle(), told.token());
+        Agent mine = agent;
+        if (mine == null || of.life() != life || !mine.granted(of.name(), told.request(), told.token(), now())) {
+            giveBack(grant);
+            return;
+        }
+        requests.remove(of.name());
+        held.put(of.name(), grant);
+        decided();
+    }
+
+    void waits(LockNotice.Waiting told, Ask of) {
+        Agent mine = agent;
+        if (mine != null && of.life() == life) {
+            mine.waits(of.name(), told.request(), now());
+        }
+    }
+
+    /** The request is over. */
+    void over(long request, Ask of) {
+        Agent mine = agent;
+        if (mine != null && of.life() == life && requests.remove(of.name(), request)) {
+            mine.gone(of.name(), request);
+            decided();
+        }
+    }
+
+    /** A grant is over, by no word of this user. */
+    void lost(LockNotice.Ended told, Ask of) {
+        Agent mine = agent;
+        Held grant = held.get(of.name());
+        if (mine == null || grant == null || grant.token() != told.token()) {
+            return;
+        }
+        held.remove(of.name());
+        if (!mine.lostUnreported(of.name(), told.token(), now()) && !ending) {
+            model.losses++;
+            close(true);
+        }
+    }
+
+    void probed(LockName name, long token, long ahead, Probe probe) {
+        Agent mine = agent;
+        if (mine != null) {
+            mine.probed(name, token, ahead, probe, now());
+            decided();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return node + "." + index + (agent == null ? "" : " " + Agent.shown(self)) + " has " + held.keySet() + " wants "
+                + requests;
+    }
+}
