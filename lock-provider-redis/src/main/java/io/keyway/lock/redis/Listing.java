@@ -109,11 +109,12 @@ final class Listing {
             if (replies.get(i) instanceof Exception failure) {
                 throw failure;
             }
-            List<?> both = ScriptCodec.list(replies.get(i));
-            List<LockStatus.Holder> holders = ScriptCodec.holders(both.get(0));
-            List<LockStatus.Waiter> waiters = ScriptCodec.waiters(both.get(1));
-            if (!holders.isEmpty() || !waiters.isEmpty()) {
-                shown.add(new LockStatus(asked.get(i), holders, waiters));
+            List<?> all = ScriptCodec.list(replies.get(i));
+            List<LockStatus.Holder> holders = ScriptCodec.holders(all.get(0));
+            List<LockStatus.Waiter> waiters = ScriptCodec.waiters(all.get(1));
+            List<LockStatus.Waiter> soft = ScriptCodec.waiters(all.get(2));
+            if (!holders.isEmpty() || !waiters.isEmpty() || !soft.isEmpty()) {
+                shown.add(new LockStatus(asked.get(i), holders, waiters, List.of(), soft));
             }
         }
         return shown;

@@ -34,10 +34,6 @@ import redis.clients.jedis.exceptions.JedisException;
 /** Locks in Redis: each verb is one script, run where the keys of the name live. */
 final class RedisBackend implements LockBackend {
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
-    private static final RedisScript ATTEMPT = RedisScript.of("token", "attempt-free", "common", "attempt");
-    /** For a request that asks for more than its capacity: what nobody holds is not free for it. */
-    private static final RedisScript ATTEMPT_BEYOND = RedisScript.of("token", "common", "attempt");
-
     private static final RedisScript CONVERT = RedisScript.of("token", "common", "convert");
     private static final RedisScript RENEW = RedisScript.of("renew").asUrgent();
     private static final RedisScript RELEASE =
@@ -127,8 +123,11 @@ final class RedisBackend implements LockBackend {
                 codec.modeAndOwner(request),
                 Protocol.toByteArray(request.capacity()),
                 queueing(request, askedAt));
-        RedisScript script = request.permits() <= request.capacity() ? ATTEMPT : ATTEMPT_BEYOND;
-        return send(request, new RedisScript.Call(script, keys.all(request.key(), id), arguments), askedAt, deadline);
+        return send(
+                request,
+                new RedisScript.Call(AttemptScript.of(request), keys.all(request.key(), id), arguments),
+                askedAt,
+                deadline);
     }
 
     @Override

@@ -67,8 +67,16 @@ final class ScriptCodec {
         return all;
     }
 
-    /** Mode, permits and owner, as scripts have them; mostly the same as last time. */
+    /**
+     * Mode, permits and owner, as scripts have them; mostly the same as last time. A soft writer has a mode of its own,
+     * and its time without readers in microseconds for permits.
+     */
     byte[] modeAndOwner(Request request) {
+        if (request.policy().isSoft()) {
+            // A server's microsecond and what is left of one of ours.
+            long micros = (request.policy().quiet().toNanos() + 999) / 1000;
+            return bytes("Y" + micros + ";" + request.owner().text());
+        }
         Written last = lastWritten;
         if (last == null
                 || last.mode != request.mode()
@@ -87,6 +95,7 @@ final class ScriptCodec {
             case EXCLUSIVE -> "X";
             case SHARED -> "S";
             case PERMITS -> "P";
+            default -> throw new IllegalArgumentException(mode + " is of trees, which this store does not offer");
         };
     }
 

@@ -7,8 +7,9 @@
 --            '#' {how many, permits out, mode, none of them ends before}
 --   waiters  hash: by request id {mode, permits, capacity, end, since, ttl, owner, told, sharded, asked, lift that its
 --            client knows of if it does}, and 'u' for the reader that waits to become the writer: {id, end, since, ttl,
---            owner, id that it holds by, sharded}, and for permits 'c' for the largest capacity that is stated, unless all
---            state the same
+--            owner, id that it holds by, sharded}, for permits 'c' for the largest capacity that is stated, unless all
+--            state the same, and 'y' for soft writers, which are in no queue: {when a reader was granted last since the
+--            first of them came, 0 if none was, {{id, end, since, ttl, owner, time without readers, sharded}, ...}}
 --   queue    sorted set of the ids of waiters but the upgrade, by arrival
 -- Times are microseconds of the server. A request id is the client's incarnation, a colon and a number.
 local holders, waiters, queue = KEYS[1], KEYS[2], KEYS[3]
@@ -195,6 +196,53 @@ local function upgrading()
   return nil, true
 end
 
+-- The soft writers that live, in the form of 'y'; nil if there are none. The second result is how many have died.
+local function soft_writers()
+  local found = redis.call('HGET', waiters, 'y')
+  if not found then
+    return nil, 0
+  end
+  local soft, living = unpack_one(found), {}
+  for _, writer in ipairs(soft[2]) do
+    if writer[2] > now() then
+      living[#living + 1] = writer
+    end
+  end
+  local died = #soft[2] - #living
+  soft[2] = living
+  return #living > 0 and soft or nil, died
+end
+
+local function write_soft(soft)
+  if soft and #soft[2] > 0 then
+    redis.call('HSET', waiters, 'y', pack(soft))
+  else
+    redis.call('HDEL', waiters, 'y')
+  end
+end
+
+-- Takes a soft writer out; tells whether it was there.
+local function drop_soft(id)
+  local soft = soft_writers()
+  for i, writer in ipairs(soft and soft[2] or {}) do
+    if writer[1] == id then
+      table.remove(soft[2], i)
+      write_soft(soft)
+      return true
+    end
+  end
+  return false
+end
+
+-- A reader has been granted, which soft writers that wait for a time without readers count from.
+local function reader_granted()
+  local soft = soft_writers()
+  if soft then
+    soft[1] = now()
+    write_soft(soft)
+  end
+end
+
 local function fits(all, mode, permits, capacity)
   if mode == 'P' then
     return (all and all[OUT] or 0) + permits <= capacity
@@ -299,6 +347,9 @@ local function hand_over(all, ids, chosen)
   unqueue(unpack(ids))
   redis.call('HSET', holders, unpack(fields))
   keep(holders, last - now())
+  if all[KIND] == 'S' then
+    reader_granted()
+  end
   send(messages, 'G')
   return all
 end
@@ -319,7 +370,7 @@ local function wake(all)
     return all
   end
   local ids, chosen, messages = {}, {}, {}
-  in_turn(all, function(id, waiter)
+  local found = in_turn(all, function(id, waiter)
     if waiter[10] and waiter[4] - now() > waiter[6] / 2 and #ids < MOST - 1 then
       ids[#ids + 1] = id
       chosen[#chosen + 1] = waiter
@@ -333,6 +384,16 @@ local function wake(all)
   end)
   if #ids > 0 then
     all = hand_over(all, ids, chosen)
+  elseif not all and not found.first then
+    local soft, died = soft_writers()
+    for _, writer in ipairs(soft and soft[2] or {}) do
+      if math.max(writer[3], soft[1]) + writer[6] <= now() then
+        add(messages, writer[1], number_of(writer[1]), writer[7])
+      end
+    end
+    if died > 0 then
+      write_soft(soft)
+    end
   end
   send(messages, 'R')
   return all

@@ -50,6 +50,7 @@ end
 keep(holders, ttl)
 hold_at_least(id, holder[SINCE], ARGV[7] and ARGV[7] ~= '0' and ARGV[7] * 1000)
 if mode == 'S' then
+  reader_granted()
   -- A writer that has become a reader may leave room for others.
   wake({1, 1, mode, now() + ttl})
 end

@@ -1,8 +1,9 @@
 -- Tells who holds and who waits; changes nothing.
 -- KEYS: holders, waiters, queue, floor of tokens
--- Returns {holders, waiters}, each a list of {mode, permits, token or 0, microseconds since, owner}; of a holder also
--- for how many microseconds the lock is still kept, 0 if it is a grant in force, and by what its token is lifted.
-local held, waiting = {}, {}
+-- Returns {holders, waiters, soft writers}, each a list of {mode, permits, token or 0, microseconds since, owner}; of a
+-- soft writer since it asked or, if that was later, a reader was granted; of a holder also for how many microseconds the
+-- lock is still kept, 0 if it is a grant in force, and by what its token is lifted.
+local held, waiting, yielding = {}, {}, {}
 each_holder(function(id, holder)
   local kept = is_no_grant(id) and holder[ENDS] or (holder[ENDS] <= now() and kept_until(id)) or now()
   if holder[ENDS] > now() or kept > now() then
@@ -26,4 +27,8 @@ for _, id in ipairs(redis.call('ZRANGE', queue, 0, -1)) do
     waiting[#waiting + 1] = {waiter[1], waiter[2], 0, now() - waiter[5], waiter[7]}
   end
 end
-return {held, waiting}
+local soft = soft_writers()
+for _, writer in ipairs(soft and soft[2] or {}) do
+  yielding[#yielding + 1] = {'X', 1, 0, now() - math.max(writer[3], soft[1]), writer[5]}
+end
+return {held, waiting, yielding}

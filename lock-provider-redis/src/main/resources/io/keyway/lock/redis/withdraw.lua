@@ -28,7 +28,7 @@ local upgrade = redis.call('HGET', waiters, 'u')
 if upgrade and unpack_one(upgrade)[1] == id then
   redis.call('HDEL', waiters, 'u')
   changed = true
-elseif unqueue(id) == 1 then
+elseif unqueue(id) == 1 or drop_soft(id) then
   changed = true
 end
 if changed then

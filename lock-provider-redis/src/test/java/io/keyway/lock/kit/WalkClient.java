@@ -76,7 +76,10 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
         this.name = "client " + number + ": ";
         this.story = story;
         this.machine = new StoreMachine(
-                number, EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS)), false, "the server");
+                number,
+                EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE)),
+                false,
+                "the server");
         this.store = WalkStore.open(server, this);
     }
 

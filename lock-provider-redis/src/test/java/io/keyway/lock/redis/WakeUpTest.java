@@ -187,7 +187,7 @@ class WakeUpTest extends OnOneServer {
         String id = ((List<?>) server.ask("ZRANGE", "keyway:{a}:lq", "0", "0"))
                 .get(0)
                 .toString();
-        RedisScript attempt = RedisScript.of("token", "attempt-free", "common", "attempt");
+        RedisScript attempt = RedisScript.of("token", "attempt-free", "common", "asked", "attempt");
         String[] keys = {"keyway:{a}:l", "keyway:{a}:lw", "keyway:{a}:lq", "keyway:{a}:lx:" + id, "keyway:floor"};
         List<String> words = new ArrayList<>(List.of("EVAL", new String(attempt.text(), StandardCharsets.UTF_8), "5"));
         words.addAll(List.of(keys));

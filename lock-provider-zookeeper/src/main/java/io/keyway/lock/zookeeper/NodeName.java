@@ -30,6 +30,8 @@ record NodeName(String name, LockMode mode, int permits, int capacity, int from,
             case EXCLUSIVE -> owner + "x-";
             case SHARED -> owner + "s-";
             case PERMITS -> owner + "p" + request.permits() + "c" + request.capacity() + "-";
+            default ->
+                throw new IllegalArgumentException(request.mode() + " is of trees, which this store does not offer");
         };
     }
 

@@ -76,6 +76,7 @@ final class RequestQueue {
             case EXCLUSIVE -> before == 0;
             case SHARED -> before == 0 || first.mode() == LockMode.SHARED;
             case PERMITS -> next.fits(out);
+            default -> false; // of trees, which this store does not offer
         };
     }
 

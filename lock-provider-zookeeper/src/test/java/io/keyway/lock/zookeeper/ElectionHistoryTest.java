@@ -1,0 +1,37 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.zookeeper;
+
+import io.keyway.lock.testing.ElectionHistories;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Elections at one server, from which all candidates are cut off; {@code -Dkeyway.seed} chooses others. */
+@Tag("soak")
+class ElectionHistoryTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    @Timeout(3_600)
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void manyHistories() throws Exception {
+        try (OneServer server = new OneServer(directory);
+                ElectionHistories elections = ElectionHistories.through(
+                        address(server),
+                        address -> "lock:zookeeper://" + address + "/keyway?ttl=" + ElectionHistories.TTL.toMillis()
+                                + "ms",
+                        directory)) {
+            System.out.println(
+                    elections.run(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1)));
+        }
+    }
+
+    private static InetSocketAddress address(OneServer server) {
+        String[] parts = server.address().split(":", 2);
+        return new InetSocketAddress(parts[0], Integer.parseInt(parts[1]));
+    }
+}
