@@ -10,6 +10,8 @@ import io.keyway.lock.spi.NotExecutedException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -146,9 +148,16 @@ final class Connections implements AutoCloseable {
     }
 
     /** {@return what to give to those who ask for the driver} */
-    DataSource dataSource() throws NotExecutedException {
-        DataSource given = settings.dataSource().orElse(null);
-        return given == null ? pool() : given;
+    <T> Optional<T> unwrap(Class<T> type) {
+        if (!type.isAssignableFrom(DataSource.class)) {
+            return Optional.empty();
+        }
+        try {
+            DataSource given = settings.dataSource().orElse(null);
+            return Optional.of(type.cast(given == null ? pool() : given));
+        } catch (NotExecutedException e) {
+            return Optional.empty();
+        }
     }
 
     private HikariDataSource pool() throws NotExecutedException {
@@ -173,8 +182,12 @@ final class Connections implements AutoCloseable {
         HikariConfig config = new HikariConfig();
         config.setPoolName("keyway-" + settings.clientName());
         config.setJdbcUrl(settings.driverUrl());
-        dialect.driver(settings.clientName(), connect)
-                .forEach((name, value) -> config.addDataSourceProperty((String) name, value));
+        String said = settings.driverUrl().toLowerCase(Locale.ROOT);
+        dialect.driver(settings.clientName(), connect, request).forEach((name, value) -> {
+            if (!said.contains(((String) name).toLowerCase(Locale.ROOT) + "=")) {
+                config.addDataSourceProperty((String) name, value);
+            }
+        });
         dialect.begin(request).ifPresent(config::setConnectionInitSql);
         config.setMaximumPoolSize(settings.get(JdbcOptions.CONNECTIONS));
         config.setMinimumIdle(1);
@@ -265,6 +278,10 @@ final class Connections implements AutoCloseable {
 
         @Override
         public void close() {
+            if (discarded && pool != null) {
+                // The pool has none of it any more, and cannot take it back.
+                return;
+            }
             try (connection) {
                 if (!discarded && timeout >= 0) {
                     connection.setNetworkTimeout(Runnable::run, timeout);

@@ -52,8 +52,9 @@ interface Dialect {
      *
      * @param client the name of the client
      * @param connectTimeout the bound of connecting
+     * @param requestTimeout the bound of one statement, for drivers to which a connection cannot say it later
      */
-    Properties driver(String client, Duration connectTimeout);
+    Properties driver(String client, Duration connectTimeout, Duration requestTimeout);
 
     /**
      * {@return the statement that each connection of our own begins with; empty if there is none}
@@ -156,6 +157,11 @@ interface Dialect {
      * as a whole} Else it is asked for one row at a time.
      */
     boolean writesAtOnce();
+
+    /** {@return whether a session can have locks as PostgreSQL's do} */
+    default boolean hasSessionLocks() {
+        return false;
+    }
 
     /** {@return whether the database tells clients of notices, where nothing stands in between} */
     boolean tells();

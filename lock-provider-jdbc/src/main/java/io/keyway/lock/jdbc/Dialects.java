@@ -17,7 +17,10 @@ final class Dialects {
     private static Map<String, Dialect> all() {
         Map<String, Dialect> all = new LinkedHashMap<>();
         all.put("postgresql", new PostgresDialect());
-        all.put("h2", new H2Dialect(H2Dialect.CLOCK));
+        all.put("h2", new H2Dialect());
+        all.put("mariadb", new MariaDbDialect());
+        // The other driver; the server has to be MariaDB all the same.
+        all.put("mysql", new MariaDbDialect());
         return all;
     }
 

@@ -36,16 +36,7 @@ final class H2Dialect implements Dialect {
     private static final int LOCK_TIMEOUT = 50200;
     private static final int CONCURRENT_UPDATE = 90131;
 
-    private final String now;
-
-    /**
-     * Makes the dialect.
-     *
-     * @param clock the expression of the database's clock
-     */
-    H2Dialect(String clock) {
-        this.now = "CAST(EXTRACT(EPOCH FROM " + clock + ") * 1000000 AS BIGINT)";
-    }
+    private static final String NOW = "CAST(EXTRACT(EPOCH FROM " + CLOCK + ") * 1000000 AS BIGINT)";
 
     @Override
     public String name() {
@@ -72,17 +63,22 @@ final class H2Dialect implements Dialect {
                     over       BIGINT        NOT NULL,    -- when all in the row has ended, likewise
                     free       BOOLEAN       NOT NULL,    -- whether nothing is in it
                     state      VARCHAR       NOT NULL     -- all of it, for Keyway
-                )""".formatted(table.locks()),
+                )\
+                """.formatted(table.locks()),
                 """
                 CREATE TABLE IF NOT EXISTS %s (
                     name    VARCHAR(40) PRIMARY KEY,
                     setting BIGINT      NOT NULL
-                )""".formatted(table.settings()));
+                )\
+                """.formatted(table.settings()));
     }
 
     @Override
-    public Properties driver(String client, Duration connectTimeout) {
-        return new Properties();
+    public Properties driver(String client, Duration connectTimeout, Duration requestTimeout) {
+        // Its connections take no network timeout, and say nothing of it.
+        Properties driver = new Properties();
+        driver.setProperty("NETWORK_TIMEOUT", Long.toString(Math.max(1, requestTimeout.toMillis())));
+        return driver;
     }
 
     @Override
@@ -138,15 +134,17 @@ final class H2Dialect implements Dialect {
 
     @Override
     public List<Stored> read(Connection connection, TableName table, List<LockKey> keys) throws SQLException {
-        String sql = "SELECT " + SqlText.ROW + ", " + now + " FROM " + table.locks() + " WHERE id "
-                + (keys.size() == 1 ? "= ?" : "= ANY(?)") + " UNION ALL SELECT NULL, NULL, NULL, NULL, " + now;
+        String sql = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks() + " WHERE id "
+                + (keys.size() == 1 ? "= ?" : "= ANY(?)") + " UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             if (keys.size() == 1) {
                 statement.setString(1, RowId.of(keys.get(0)));
             } else {
                 statement.setObject(1, keys.stream().map(RowId::of).toArray());
             }
-            return SqlText.read(statement, keys);
+            try (ResultSet result = statement.executeQuery()) {
+                return SqlText.read(result, keys);
+            }
         }
     }
 
@@ -180,13 +178,13 @@ final class H2Dialect implements Dialect {
     private @Nullable Written change(Connection connection, TableName table, Write write) throws SQLException {
         boolean claims = write.expected() == RowStore.IF_FREE;
         RowColumns columns = RowColumns.of(write.row());
-        String sql = "SELECT version, written, " + now + " FROM FINAL TABLE (UPDATE " + table.locks()
-                + " SET version = GREATEST(version + 1, NEXT VALUE FOR " + table.tokens() + "), written = " + now
+        String sql = "SELECT version, written, " + NOW + " FROM FINAL TABLE (UPDATE " + table.locks()
+                + " SET version = GREATEST(version + 1, NEXT VALUE FOR " + table.tokens() + "), written = " + NOW
                 + ", free = ?, state = ?, mode = ?, holders = ?,"
-                + " held_since = " + time("CAST(? AS BIGINT)", "COALESCE(CAST(? AS BIGINT), " + now + ")")
+                + " held_since = " + time("CAST(? AS BIGINT)", "COALESCE(CAST(? AS BIGINT), " + NOW + ")")
                 + ", held_until = "
-                + time("CAST(? AS BIGINT)", "GREATEST(CAST(? AS BIGINT), " + now + " + CAST(? AS BIGINT))")
-                + ", waiting = ?, waiters = ?, over = GREATEST(CAST(? AS BIGINT), " + now + " + CAST(? AS BIGINT))"
+                + time("CAST(? AS BIGINT)", "GREATEST(CAST(? AS BIGINT), " + NOW + " + CAST(? AS BIGINT))")
+                + ", waiting = ?, waiters = ?, over = GREATEST(CAST(? AS BIGINT), " + NOW + " + CAST(? AS BIGINT))"
                 + " WHERE id = ? AND " + (claims ? "free" : "version = ?") + ")";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             @Nullable Object held = columns.mode() == null ? null : 1L;
@@ -236,7 +234,7 @@ final class H2Dialect implements Dialect {
 
     private void insert(Connection connection, TableName table, LockKey key) throws SQLException {
         String sql = "INSERT INTO " + table.locks() + " (id, name, kind, waiting, version, written, over, free, state)"
-                + " VALUES (?, ?, ?, 0, 0, " + now + ", " + now + ", TRUE, ?)";
+                + " VALUES (?, ?, ?, 0, 0, " + NOW + ", " + NOW + ", TRUE, ?)";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setString(1, RowId.of(key));
             statement.setString(2, key.name().value());
@@ -253,33 +251,20 @@ final class H2Dialect implements Dialect {
     @Override
     public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
             throws SQLException {
-        String sql = "SELECT " + SqlText.ROW + ", " + now + ", kind, name FROM " + table.locks()
-                + " WHERE NOT free AND id > ? AND name LIKE ? ESCAPE '!' ORDER BY id LIMIT ?";
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setString(1, after);
-            statement.setString(2, SqlText.startingWith(prefix));
-            statement.setInt(3, max);
-            return SqlText.listed(statement);
-        }
+        return SqlText.list(connection, table, NOW, prefix, after, max);
     }
 
     @Override
     public int sweep(Connection connection, TableName table, Duration kept, int max) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            return statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE over < " + now + " - "
+            return statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE over < " + NOW + " - "
                     + kept.toNanos() / 1000 + " FETCH FIRST " + max + " ROWS ONLY");
         }
     }
 
     @Override
     public OptionalLong floor(Connection connection, TableName table) throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement("SELECT setting FROM " + table.settings() + " WHERE name = ?")) {
-            statement.setString(1, SqlText.FLOOR);
-            try (ResultSet result = statement.executeQuery()) {
-                return result.next() ? OptionalLong.of(result.getLong(1)) : OptionalLong.empty();
-            }
-        }
+        return SqlText.floor(connection, table);
     }
 
     @Override

@@ -8,6 +8,8 @@ import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.kit.table.RowBackend;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.Set;
 
 /** What a table of locks promises. */
@@ -15,6 +17,10 @@ final class JdbcGuarantees {
 
     private static final Set<Feature> LOOKING = RowBackend.featuresWith(Feature.LIST);
     private static final Set<Feature> TOLD = RowBackend.featuresWith(Feature.LIST, Feature.WAKE_UP);
+
+    /** What advisory locks offer. */
+    static final Set<Feature> SESSION =
+            Collections.unmodifiableSet(EnumSet.of(Feature.READ_WRITE, Feature.FENCING, Feature.WAKE_UP));
 
     private static final Duration SHORTEST = Duration.ofMillis(500);
     private static final String KEEPS = "as long as the database keeps what it has committed";
@@ -36,6 +42,20 @@ final class JdbcGuarantees {
                         Grade.NO,
                         dialect.name() + " may have replicas that are told after the answer: one that takes over may"
                                 + " lack a grant or its last renewal, and what it lacks is given again"),
+                SHORTEST,
+                LockOptions.MAX_TTL);
+    }
+
+    static Guarantees session() {
+        return new Guarantees(
+                new Guarantee(
+                        Grade.NO,
+                        "a lock is free as soon as its session with the server ends, also while its holder believes: a"
+                                + " backend that is terminated, a connection that breaks, a server that restarts or"
+                                + " fails over, a holder that is silent for its ttl"),
+                new Guarantee(Grade.NO, "as exclusion: its holder hears of the end of the session late, or after that"),
+                new Guarantee(Grade.ALWAYS, KEEPS),
+                new Guarantee(Grade.NO, "no replica knows of advisory locks: one that takes over has none"),
                 SHORTEST,
                 LockOptions.MAX_TTL);
     }

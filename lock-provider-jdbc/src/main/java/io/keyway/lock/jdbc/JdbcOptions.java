@@ -18,6 +18,20 @@ public final class JdbcOptions {
             .withDescription("the application's DataSource, in place of connections of this client's own; it is used"
                     + " for short transactions, one statement each, and never closed"));
 
+    /** What a lock is at the database. */
+    public enum Mode {
+        /** A row, which ends by its time. */
+        TABLE,
+        /** A lock that a session with PostgreSQL has, and that ends with it. */
+        SESSION
+    }
+
+    /** Rows or advisory locks. */
+    public static final Option<Mode> MODE = declared(Option.choice("mode", Mode.class)
+            .withDefault(Mode.TABLE)
+            .withDescription("table: each lock is a row; session: each is an advisory lock of PostgreSQL, which ends"
+                    + " with its connection"));
+
     /** How many connections. */
     public static final Option<Integer> CONNECTIONS = declared(Option.number("connections", 3, 1000)
             .withDefault(4)

@@ -2,6 +2,7 @@
 package io.keyway.lock.jdbc;
 
 import io.keyway.lock.Feature;
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
@@ -36,7 +37,10 @@ public final class JdbcProvider implements LockProvider {
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        return JdbcGuarantees.features(Dialects.of(url));
+        Dialect dialect = Dialects.of(url);
+        return isSession(url.option(JdbcOptions.MODE).orElse(JdbcOptions.Mode.TABLE))
+                ? JdbcGuarantees.SESSION
+                : JdbcGuarantees.features(dialect);
     }
 
     /** A database within this process is shared by nobody else, wherever its files are. */
@@ -57,6 +61,18 @@ public final class JdbcProvider implements LockProvider {
     @Override
     public LockClient open(OpenRequest request) {
         Dialect dialect = Dialects.of(request.url());
-        return request.over(new TableStore(JdbcSettings.of(request), dialect));
+        JdbcSettings settings = JdbcSettings.of(request);
+        if (!isSession(settings.get(JdbcOptions.MODE))) {
+            return request.over(new TableStore(settings, dialect));
+        }
+        if (!dialect.hasSessionLocks()) {
+            throw new InvalidLockUrlException(settings.url() + ": lock.mode=session is for PostgreSQL, whose sessions"
+                    + " have locks; " + dialect.name() + " has none. Leave it out.");
+        }
+        return request.over(new SessionBackend(settings, dialect));
+    }
+
+    private static boolean isSession(JdbcOptions.Mode mode) {
+        return mode == JdbcOptions.Mode.SESSION;
     }
 }

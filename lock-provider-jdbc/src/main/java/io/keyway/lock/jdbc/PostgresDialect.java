@@ -3,7 +3,6 @@ package io.keyway.lock.jdbc;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.kit.table.Notice;
-import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore;
 import io.keyway.lock.kit.table.RowStore.Listed;
 import io.keyway.lock.kit.table.RowStore.Stored;
@@ -16,9 +15,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
@@ -26,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * PostgreSQL from 12 on. Each call is one statement: it writes the rows whose version is the one expected, tells who is
- * to be told, and returns what stands then. A row that could not be written is returned as it was when the statement
- * began, which is late enough: the answer to a call is about some moment within it.
+ * to be told, and returns what stands then. Of several rows one that could not be written is returned as it was when
+ * the statement began, which is late enough: the answer to a call is about some moment within it; of one it is read.
  */
 final class PostgresDialect implements Dialect {
 
@@ -35,15 +32,10 @@ final class PostgresDialect implements Dialect {
      * The time of the clock, not of the transaction. Without a schema, so that a search path decides whose it is: that
      * is how a test moves it.
      */
-    private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
     private static final String WANTED = "w(id, name, kind, expected, free, state, mode, holders, since, until,"
             + " until_after, waiting, waiters, over, over_after)";
-
-    /** A row for the planner, which knows better what to do with it than with arrays of one. */
-    private static final String ONE = "WITH w0 AS (SELECT * FROM (VALUES (?::text, ?::text, ?::text, ?::bigint,"
-            + " ?::boolean, ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::bigint, ?::int, ?::text, ?::bigint,"
-            + " ?::bigint)) AS " + WANTED + ")";
 
     private static final String MANY = "WITH w0 AS (SELECT * FROM unnest(?::text[], ?::text[], ?::text[], ?::bigint[],"
             + " ?::boolean[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[],"
@@ -65,31 +57,33 @@ final class PostgresDialect implements Dialect {
     @Override
     public List<String> ddl(TableName table) {
         return List.of("CREATE SEQUENCE IF NOT EXISTS " + table.tokens(), """
-                CREATE TABLE IF NOT EXISTS %s (
-                    id         text COLLATE "C" PRIMARY KEY, -- SHA-256 of kind and name
-                    name       text    NOT NULL,
-                    kind       text    NOT NULL,             -- LOCK or SEMAPHORE
-                    mode       text,                         -- of those that hold: EXCLUSIVE, SHARED or PERMITS
-                    holders    text,                         -- the clients that hold, the first twenty
-                    held_since timestamptz,                  -- when the first of them was granted
-                    held_until timestamptz,                  -- when the last of them ends unless it is renewed
-                    waiting    integer NOT NULL,             -- how many wait
-                    waiters    text,                         -- the clients that wait, the first twenty
-                    version    bigint  NOT NULL,             -- of the last write; a grant's is its fencing token
-                    written    bigint  NOT NULL,             -- when, in microseconds since 1970, by this database
-                    over       bigint  NOT NULL,             -- when all in the row has ended, likewise
-                    free       boolean NOT NULL,             -- whether nothing is in it
-                    state      text    NOT NULL              -- all of it, for Keyway
-                ) WITH (fillfactor = 50)""".formatted(table.locks()), """
+            CREATE TABLE IF NOT EXISTS %s (
+                id         text COLLATE "C" PRIMARY KEY, -- SHA-256 of kind and name
+                name       text    NOT NULL,
+                kind       text    NOT NULL,             -- LOCK or SEMAPHORE
+                mode       text,                         -- of those that hold: EXCLUSIVE, SHARED or PERMITS
+                holders    text,                         -- the clients that hold, the first twenty
+                held_since timestamptz,                  -- when the first of them was granted
+                held_until timestamptz,                  -- when the last of them ends unless it is renewed
+                waiting    integer NOT NULL,             -- how many wait
+                waiters    text,                         -- the clients that wait, the first twenty
+                version    bigint  NOT NULL,             -- of the last write; a grant's is its fencing token
+                written    bigint  NOT NULL,             -- when, in microseconds since 1970, by this database
+                over       bigint  NOT NULL,             -- when all in the row has ended, likewise
+                free       boolean NOT NULL,             -- whether nothing is in it
+                state      text    NOT NULL              -- all of it, for Keyway
+            ) WITH (fillfactor = 50)\
+            """.formatted(table.locks()), """
                 CREATE TABLE IF NOT EXISTS %s (
                     name    text   PRIMARY KEY,
                     setting bigint NOT NULL
-                )""".formatted(
+                )\
+                """.formatted(
                         table.settings()));
     }
 
     @Override
-    public Properties driver(String client, Duration connectTimeout) {
+    public Properties driver(String client, Duration connectTimeout, Duration requestTimeout) {
         String seconds = Long.toString(connectTimeout.plusMillis(999).toSeconds());
         Properties driver = new Properties();
         driver.setProperty("ApplicationName", "keyway " + client);
@@ -190,70 +184,54 @@ final class PostgresDialect implements Dialect {
                         connection.createArrayOf(
                                 "text", keys.stream().map(RowId::of).toArray()));
             }
-            return SqlText.read(statement, keys);
+            try (ResultSet result = statement.executeQuery()) {
+                return SqlText.read(result, keys);
+            }
         }
     }
 
     @Override
     public List<Written> write(Connection connection, TableName table, List<Write> writes, List<List<Notice>> notices)
             throws SQLException {
-        Written[] all = new Written[writes.size()];
+        if (writes.size() == 1) {
+            Write write = writes.get(0);
+            Optional<Written> written = PostgresOneRow.write(connection, table, write, notices.get(0));
+            return List.of(
+                    written.isPresent()
+                            ? written.get()
+                            : new Written(
+                                    false,
+                                    read(connection, table, List.of(write.key()))
+                                            .get(0)));
+        }
         boolean claims = writes.get(0).expected() == RowStore.IF_FREE;
         List<Object[]> messages = new ArrayList<>();
-        Map<String, Integer> byId = new HashMap<>();
-        @Nullable Object[][] rows = new Object[all.length][];
+        @Nullable Object[][] rows = new Object[writes.size()][];
         for (int i = 0; i < rows.length; i++) {
             Write write = writes.get(i);
             String id = RowId.of(write.key());
-            byId.put(id, i);
             rows[i] = row(id, write);
             for (Notice notice : notices.get(i)) {
                 messages.add(new Object[] {id, PostgresChannel.name(notice.client()), NoticeText.write(notice)});
             }
         }
-        String sql = (rows.length == 1 ? ONE : MANY)
+        String sql = MANY
                 + (claims ? claiming(table) : changing(table))
                 + (messages.isEmpty() ? "" : TELLING)
                 + standing(table, !messages.isEmpty());
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             int at = 1;
             for (int column = 0; column < TYPES.length; column++) {
-                if (rows.length == 1) {
-                    statement.setObject(at++, rows[0][column], type(column));
-                } else {
-                    statement.setArray(at++, connection.createArrayOf(TYPES[column], column(rows, column)));
-                }
+                statement.setArray(at++, connection.createArrayOf(TYPES[column], column(rows, column)));
             }
             for (int column = 0; column < 3 && !messages.isEmpty(); column++) {
                 statement.setArray(
                         at++, connection.createArrayOf("text", column(messages.toArray(Object[][]::new), column)));
             }
             try (ResultSet result = statement.executeQuery()) {
-                long now = 0;
-                while (result.next()) {
-                    now = result.getLong(5) * 1000;
-                    Integer which = byId.get(result.getString(1));
-                    if (which != null) {
-                        all[which] = written(writes.get(which), result);
-                    }
-                }
-                for (int i = 0; i < all.length; i++) {
-                    if (all[i] == null) {
-                        all[i] = new Written(false, new Stored(Row.FREE, 0, now));
-                    }
-                }
+                return SqlText.written(result, writes);
             }
         }
-        return List.of(all);
-    }
-
-    private static Written written(Write write, ResultSet result) throws SQLException {
-        if (result.getString(4) != null) {
-            return new Written(false, SqlText.stored(write.key(), result));
-        }
-        long version = result.getLong(2);
-        Row row = write.row().stamped(version, result.getLong(3) * 1000);
-        return new Written(true, new Stored(row, version, result.getLong(5) * 1000));
     }
 
     private static @Nullable Object[] row(String id, Write write) {
@@ -274,15 +252,6 @@ final class PostgresDialect implements Dialect {
             columns.waiters(),
             columns.over(),
             columns.overAfter()
-        };
-    }
-
-    private static int type(int column) {
-        return switch (TYPES[column]) {
-            case "int8" -> java.sql.Types.BIGINT;
-            case "int4" -> java.sql.Types.INTEGER;
-            case "bool" -> java.sql.Types.BOOLEAN;
-            default -> java.sql.Types.VARCHAR;
         };
     }
 
@@ -334,14 +303,7 @@ final class PostgresDialect implements Dialect {
     @Override
     public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
             throws SQLException {
-        String sql = "SELECT " + SqlText.ROW + ", " + NOW + ", kind, name FROM " + table.locks()
-                + " WHERE NOT free AND id > ? AND name LIKE ? ESCAPE '!' ORDER BY id LIMIT ?";
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setString(1, after);
-            statement.setString(2, SqlText.startingWith(prefix));
-            statement.setInt(3, max);
-            return SqlText.listed(statement);
-        }
+        return SqlText.list(connection, table, NOW, prefix, after, max);
     }
 
     /**
@@ -360,13 +322,7 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public OptionalLong floor(Connection connection, TableName table) throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement("SELECT setting FROM " + table.settings() + " WHERE name = ?")) {
-            statement.setString(1, SqlText.FLOOR);
-            try (ResultSet result = statement.executeQuery()) {
-                return result.next() ? OptionalLong.of(result.getLong(1)) : OptionalLong.empty();
-            }
-        }
+        return SqlText.floor(connection, table);
     }
 
     @Override
@@ -407,6 +363,11 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public boolean writesAtOnce() {
+        return true;
+    }
+
+    @Override
+    public boolean hasSessionLocks() {
         return true;
     }
 

@@ -8,9 +8,12 @@ import io.keyway.lock.spi.TokenFloor;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,17 +22,28 @@ final class Schema {
 
     private static final Logger LOG = LoggerFactory.getLogger(Schema.class);
 
+    /** One more than there are things to make, each of which another client may be about to make. */
+    private static final int TRIES = 4;
+
     /** What was said already: once in the life of a process is enough. */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     private final JdbcSettings settings;
     private final Dialect dialect;
     private final TableName table;
+    private final Raise raise;
 
-    Schema(JdbcSettings settings, Dialect dialect, TableName table) {
+    /** How a floor is given. */
+    @FunctionalInterface
+    interface Raise {
+        void to(Connection connection, long floor) throws SQLException;
+    }
+
+    Schema(JdbcSettings settings, Dialect dialect, TableName table, Raise raise) {
         this.settings = settings;
         this.dialect = dialect;
         this.table = table;
+        this.raise = raise;
     }
 
     /**
@@ -42,12 +56,7 @@ final class Schema {
             dialect.obstacle(connection).ifPresent(why -> {
                 throw new InvalidLockUrlException(settings.url() + ": this database " + why);
             });
-            for (String danger : dialect.dangers(connection)) {
-                String warning = settings.place() + " " + danger;
-                if (TOLD.add(warning)) {
-                    LOG.warn(warning);
-                }
-            }
+            warn(settings, dialect.dangers(connection));
             if (!dialect.hasTables(connection, table)) {
                 create(connection);
             }
@@ -57,10 +66,20 @@ final class Schema {
         if (floor != null) {
             connections.call(Purpose.ASKING, deadline, connection -> {
                 if (floor.isAbove(dialect.floor(connection, table).orElse(0))) {
-                    dialect.raise(connection, table, floor.wanted());
+                    raise.to(connection, floor.wanted());
                 }
                 return true;
             });
+        }
+    }
+
+    /** Says each of them once. */
+    static void warn(JdbcSettings settings, List<String> dangers) {
+        for (String danger : dangers) {
+            String warning = settings.place() + " " + danger;
+            if (TOLD.add(warning)) {
+                LOG.warn(warning);
+            }
         }
     }
 
@@ -71,20 +90,27 @@ final class Schema {
             throw new InvalidLockUrlException(settings.url() + ": there is no table " + table.locks()
                     + ", and lock.create=false says not to make it; " + how + ".");
         }
-        try (Statement statement = connection.createStatement()) {
-            for (String each : dialect.ddl(table)) {
-                statement.execute(each);
-            }
-        } catch (SQLException e) {
-            if (dialect.failure(e) == Dialect.Failure.UNKNOWN || dialect.hasTables(connection, table)) {
-                // Several clients may make the tables at once, and one of them is too late.
-                LOG.debug("{} was being made by another client", table.locks(), e);
+        @Nullable SQLException failure = null;
+        for (int i = 0; i < TRIES; i++) {
+            try (Statement statement = connection.createStatement()) {
+                for (String each : dialect.ddl(table)) {
+                    statement.execute(each);
+                }
                 return;
+            } catch (SQLException e) {
+                if (dialect.failure(e) == Dialect.Failure.UNKNOWN || dialect.hasTables(connection, table)) {
+                    // Several clients may make the tables at once, and one of them is too late.
+                    LOG.debug("{} was being made by another client", table.locks(), e);
+                    return;
+                }
+                // The other one may have made the first of them only.
+                failure = e;
             }
-            throw new InvalidLockUrlException(
-                    settings.url() + ": the table " + table.locks() + " could not be made: " + Masked.message(e)
-                            + ". If this user must not make tables, " + how + ".",
-                    e);
         }
+        throw new InvalidLockUrlException(
+                settings.url() + ": the table " + table.locks() + " could not be made: "
+                        + Masked.message(Objects.requireNonNull(failure)) + ". If this user must not make tables, "
+                        + how + ".",
+                failure);
     }
 }

@@ -6,6 +6,9 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore.Listed;
 import io.keyway.lock.kit.table.RowStore.Stored;
+import io.keyway.lock.kit.table.RowStore.Write;
+import io.keyway.lock.kit.table.RowStore.Written;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -13,6 +16,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** What all dialects say alike. Times in columns of numbers are microseconds since 1970, rows have nanoseconds. */
 final class SqlText {
@@ -36,36 +41,101 @@ final class SqlText {
     }
 
     /** Reads a result of {@link #ROW}, the clock, and, in a row without an id, the clock alone. */
-    static List<Stored> read(PreparedStatement statement, List<LockKey> keys) throws SQLException {
+    static List<Stored> read(ResultSet result, List<LockKey> keys) throws SQLException {
         Map<String, LockKey> ids = new HashMap<>();
         for (LockKey key : keys) {
             ids.put(RowId.of(key), key);
         }
         Map<LockKey, Stored> found = new HashMap<>();
         long now = 0;
-        try (ResultSet result = statement.executeQuery()) {
-            while (result.next()) {
-                now = result.getLong(5) * 1000;
-                LockKey key = ids.get(result.getString(1));
-                if (key != null) {
-                    found.put(key, stored(key, result));
-                }
+        while (result.next()) {
+            now = result.getLong(5) * 1000;
+            LockKey key = ids.get(result.getString(1));
+            if (key != null) {
+                found.put(key, stored(key, result));
             }
         }
         Stored none = new Stored(Row.FREE, 0, now);
         return keys.stream().map(key -> found.getOrDefault(key, none)).toList();
     }
 
-    /** Reads a result of {@link #ROW}, the clock, kind and name. */
-    static List<Listed> listed(PreparedStatement statement) throws SQLException {
-        List<Listed> rows = new ArrayList<>();
-        try (ResultSet result = statement.executeQuery()) {
-            while (result.next()) {
-                LockKey key = new LockKey(LockKey.Kind.valueOf(result.getString(6)), LockName.of(result.getString(7)));
-                rows.add(new Listed(key, stored(key, result)));
+    /**
+     * Reads a result of {@link #ROW} and the clock after those writes: without a state the row that was written, with
+     * one what stood in its way; and, in a row without an id, the clock alone.
+     */
+    static List<Written> written(ResultSet result, List<Write> writes) throws SQLException {
+        Map<String, Integer> byId = new HashMap<>();
+        for (int i = 0; i < writes.size(); i++) {
+            byId.put(RowId.of(writes.get(i).key()), i);
+        }
+        @Nullable Written[] found = new Written[writes.size()];
+        long now = 0;
+        while (result.next()) {
+            now = result.getLong(5) * 1000;
+            Integer which = byId.get(result.getString(1));
+            if (which != null) {
+                found[which] = written(writes.get(which), result);
             }
         }
+        List<Written> all = new ArrayList<>(found.length);
+        for (Written each : found) {
+            all.add(each == null ? new Written(false, new Stored(Row.FREE, 0, now)) : each);
+        }
+        return all;
+    }
+
+    private static Written written(Write write, ResultSet result) throws SQLException {
+        if (result.getString(4) != null) {
+            return new Written(false, stored(write.key(), result));
+        }
+        long version = result.getLong(2);
+        Row row = write.row().stamped(version, result.getLong(3) * 1000);
+        return new Written(true, new Stored(row, version, result.getLong(5) * 1000));
+    }
+
+    /** The rows that are not free of names that begin with the prefix; in the words of PostgreSQL, H2 and MariaDB. */
+    static String list(TableName table, String now) {
+        return "SELECT " + ROW + ", " + now + ", kind, name FROM " + table.locks()
+                + " WHERE NOT free AND id > ? AND name LIKE ? ESCAPE '!' ORDER BY id LIMIT ?";
+    }
+
+    /** What {@link #list} asks for. */
+    static void listing(PreparedStatement statement, String prefix, String after, int max) throws SQLException {
+        statement.setString(1, after);
+        statement.setString(2, startingWith(prefix));
+        statement.setInt(3, max);
+    }
+
+    /** Carries out {@link #list}. */
+    static List<Listed> list(Connection connection, TableName table, String now, String prefix, String after, int max)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(list(table, now))) {
+            listing(statement, prefix, after, max);
+            try (ResultSet result = statement.executeQuery()) {
+                return listed(result);
+            }
+        }
+    }
+
+    /** Reads the result of {@link #list}. */
+    static List<Listed> listed(ResultSet result) throws SQLException {
+        List<Listed> rows = new ArrayList<>();
+        while (result.next()) {
+            LockKey key = new LockKey(LockKey.Kind.valueOf(result.getString(6)), LockName.of(result.getString(7)));
+            rows.add(new Listed(key, stored(key, result)));
+        }
         return rows;
+    }
+
+    /** The floor of tokens that was given; empty if none was. */
+    static OptionalLong floor(Connection connection, TableName table) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT setting FROM " + table.settings() + " WHERE name = ?")) {
+            statement.setString(1, FLOOR);
+            try (ResultSet result = statement.executeQuery()) {
+                return result.next() ? OptionalLong.of(result.getLong(1)) : OptionalLong.empty();
+            }
+        }
     }
 
     /** The pattern of LIKE for what begins with that text; its escape is {@code !}. */

@@ -24,7 +24,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of all locks in a table of a database. Each call is one statement, where the dialect can. */
@@ -57,7 +56,8 @@ final class TableStore implements RowStore {
         listener = heard;
         client = incarnation.toString();
         Deadline deadline = Deadline.after(settings.connectTimeout());
-        new Schema(settings, dialect, table).prepare(connections, deadline);
+        new Schema(settings, dialect, table, (connection, floor) -> dialect.raise(connection, table, floor))
+                .prepare(connections, deadline);
         reached();
         HERE.put(client, this);
         wakeUps.start(client, heard);
@@ -184,22 +184,15 @@ final class TableStore implements RowStore {
     public RowRules rules() {
         return new RowRules() {
             @Override
-            protected Duration recheckWithin(Row row, Request request, int ahead, Look look) {
-                return super.recheckWithin(row, request, ahead, new Look(look.now(), true));
+            protected Duration recheckWithin(Row row, @Nullable Entry waiter, Request request, Look look) {
+                return super.recheckWithin(row, waiter, request, new Look(look.now(), true));
             }
         };
     }
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        if (!type.isAssignableFrom(DataSource.class)) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(type.cast(connections.dataSource()));
-        } catch (NotExecutedException e) {
-            return Optional.empty();
-        }
+        return connections.unwrap(type);
     }
 
     @Override

@@ -10,6 +10,10 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Users that may not do everything, and passwords. */
@@ -62,5 +66,35 @@ class RightsTest {
                 .hasMessageContaining("'db2'")
                 .hasMessageContaining("postgresql, h2")
                 .hasMessageNotContaining("s3cr3t");
+    }
+
+    @Test
+    void clientsThatMakeTheTablesAtOnceDoNotMeet() throws Exception {
+        for (int round = 0; round < 3; round++) {
+            race(PostgresServer.shared().url("race"));
+        }
+    }
+
+    /** Six clients, which all find that there are no tables. */
+    static void race(String url) throws Exception {
+        List<LockClient> clients = new ArrayList<>();
+        try {
+            for (int i = 0; i < 6; i++) {
+                clients.add(Locks.open(url));
+            }
+            List<CompletableFuture<Lease>> all = clients.stream()
+                    .map(client -> client.lock("x").acquireAsync())
+                    .toList();
+            for (int i = 0; i < all.size(); i++) {
+                Lease lease = (Lease) CompletableFuture.anyOf(all.stream()
+                                .filter(it -> !it.isDone() || it.join().isHeld())
+                                .toArray(CompletableFuture[]::new))
+                        .get(60, TimeUnit.SECONDS);
+                lease.close();
+            }
+            assertThat(all).allMatch(CompletableFuture::isDone);
+        } finally {
+            clients.forEach(LockClient::close);
+        }
     }
 }

@@ -12,6 +12,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -104,6 +105,22 @@ public final class PostgresServer {
         }
     }
 
+    /** Whether it takes connections, as it does not while it recovers. */
+    public boolean serves() {
+        try {
+            run("SELECT 1");
+            return true;
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    /** SIGKILL for one of the processes of which that is true, if there is one; the server recovers. */
+    public void killBackend(String condition) throws SQLException {
+        long pid = number("SELECT coalesce(min(pid), 0) FROM pg_stat_activity WHERE " + condition);
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+    }
+
     /** Starts it again with its data. */
     public void restart() throws IOException {
         Files.deleteIfExists(directory.resolve("data").resolve("postmaster.pid"));
@@ -113,16 +130,24 @@ public final class PostgresServer {
 
     /** All of its processes stand still. */
     public void pause() throws IOException, InterruptedException {
-        for (ProcessHandle each : processes()) {
-            Signals.stop(each.pid());
-        }
+        // The first one begins no others then; of those some may have ended, and wait to be buried.
+        Signals.stop(processes().get(0).pid());
+        others("-STOP");
     }
 
     /** All of its processes go on. */
     public void resume() throws IOException, InterruptedException {
-        for (ProcessHandle each : processes()) {
-            Signals.cont(each.pid());
-        }
+        others("-CONT");
+        Signals.cont(processes().get(0).pid());
+    }
+
+    private void others(String signal) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("kill", signal));
+        processes().stream().skip(1).forEach(each -> command.add(Long.toString(each.pid())));
+        new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
     }
 
     private List<ProcessHandle> processes() throws IOException {

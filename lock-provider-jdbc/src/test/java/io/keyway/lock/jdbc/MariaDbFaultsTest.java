@@ -1,0 +1,254 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Locks;
+import io.keyway.lock.jdbc.server.MariaDbServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What MariaDB can do to a client, and what the client makes of it. */
+@MariaDb
+class MariaDbFaultsTest {
+
+    private MariaDbServer server;
+    private String url;
+    private String database;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = MariaDbServer.shared();
+        url = server.url("faults");
+        database = url.replaceFirst(".*/", "").replaceFirst("\\?.*", "");
+    }
+
+    @Test
+    void killedConnectionsCostNoLease() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.ttl=2s");
+                Lease lease = client.lock("kept").acquire()) {
+            for (int i = 0; i < 5; i++) {
+                server.killConnections(database);
+                client.lock("other").acquire().close();
+            }
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(lease.remaining()).isPositive();
+        }
+    }
+
+    @Test
+    void aDatabaseThatHangsEndsTheLeaseInTimeAndNoLater() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.ttl=1s&lock.requestTimeout=300ms")) {
+            Lease lease = client.lock("hung").acquire();
+            server.pause();
+            try {
+                assertThat(lease.lost().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                        .isNotNull();
+                assertThatThrownBy(() -> client.lock("other").tryAcquire(Duration.ofMillis(500)))
+                        .isInstanceOf(LockUnavailableException.class);
+            } finally {
+                server.resume();
+            }
+            client.lock("hung").acquire().close();
+        }
+    }
+
+    @Test
+    void aDatabaseThatIsKilledAndStartedAgainKnowsWhatIsHeld() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.ttl=60s");
+                LockClient other = Locks.open(url)) {
+            Lease lease = client.lock("kept").acquire();
+            server.kill();
+            server.restart();
+            assertThat(other.lock("kept").tryAcquire(Duration.ZERO)).isEmpty();
+            assertThat(lease.isHeld()).isTrue();
+            lease.close();
+            try (Lease next = other.lock("kept").acquire()) {
+                assertThat(next.token()).isGreaterThan(lease.token());
+            }
+        }
+    }
+
+    /** Somebody has the row: the write waits for it, is rolled back in the end, and done again. */
+    @Test
+    void aWriteThatWaitsTooLongForItsRowIsRepeated() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url.substring("lock:".length()) + "&sessionVariables=innodb_lock_wait_timeout=1");
+        try (HikariDataSource pool = new HikariDataSource(config);
+                LockClient client = Locks.open(
+                        url + "&lock.requestTimeout=20s",
+                        ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pool));
+                Connection other = DriverManager.getConnection(url.substring("lock:".length()))) {
+            client.lock("row").acquire().close();
+            other.setAutoCommit(false);
+            try (Statement statement = other.createStatement()) {
+                statement.execute("SELECT * FROM keyway_lock FOR UPDATE");
+            }
+            CompletableFuture<Lease> waits = client.lock("row").acquireAsync();
+            long started = waitingAfter(0);
+            assertThat(waitingAfter(started)).as("another wait").isGreaterThan(started);
+            assertThat(waits).isNotDone();
+            other.rollback();
+            waits.get(30, TimeUnit.SECONDS).close();
+        }
+    }
+
+    /** The number of a transaction that waits for a row, and is later than that one. */
+    private long waitingAfter(long after) {
+        String query =
+                "SELECT COALESCE(MAX(trx_id), 0) FROM information_schema.innodb_trx" + " WHERE trx_state = 'LOCK WAIT'";
+        return await().until(() -> server.number(query), id -> id > after);
+    }
+
+    /** Two transactions in each of which the other's row is wanted next, and a lock's row is one of them. */
+    @Test
+    void aWriteThatIsTheVictimOfADeadlockIsRepeated() throws Exception {
+        try (LockClient client = Locks.open(url);
+                Connection stranger = DriverManager.getConnection(url.substring("lock:".length()))) {
+            client.lock("a").acquire().close();
+            try (Statement statement = stranger.createStatement()) {
+                statement.execute("CREATE TABLE other (n INT PRIMARY KEY, big LONGTEXT) ENGINE=InnoDB");
+                statement.execute("INSERT INTO other SELECT seq, REPEAT('x', 100) FROM seq_1_to_2000");
+                // Each write of a lock's row wants a row of the other table next.
+                statement.execute("CREATE TRIGGER also BEFORE UPDATE ON keyway_lock FOR EACH ROW"
+                        + " UPDATE other SET big = 'y' WHERE n = 1");
+                long before = deadlocks();
+                for (int i = 0; i < 5; i++) {
+                    // It has changed more rows, so that it is not the victim.
+                    stranger.setAutoCommit(false);
+                    statement.execute("UPDATE other SET big = CONCAT(big, 'z')");
+                    CompletableFuture<Lease> waits = client.lock("a").acquireAsync();
+                    await().until(() -> server.number("SELECT COUNT(*) FROM information_schema.innodb_trx"
+                                    + " WHERE trx_state = 'LOCK WAIT'")
+                            > 0);
+                    statement.execute("UPDATE keyway_lock SET waiting = waiting");
+                    stranger.rollback();
+                    stranger.setAutoCommit(true);
+                    waits.get(30, TimeUnit.SECONDS).close();
+                }
+                assertThat(deadlocks()).isGreaterThanOrEqualTo(before + 5);
+            }
+        }
+    }
+
+    private long deadlocks() throws SQLException {
+        return server.number("SELECT variable_value FROM information_schema.global_status"
+                + " WHERE variable_name = 'INNODB_DEADLOCKS'");
+    }
+
+    /** The transaction of a statement that is killed is open still: its connection must not be used again. */
+    @Test
+    void aStatementThatIsKilledLeavesNothingLocked() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.requestTimeout=2s&lock.connections=3");
+                LockClient other = Locks.open(url);
+                Connection stranger = DriverManager.getConnection(url.substring("lock:".length()))) {
+            client.lock("a").acquire().close();
+            client.lock("b").acquire().close();
+            stranger.setAutoCommit(false);
+            try (Statement statement = stranger.createStatement()) {
+                statement.execute("SELECT * FROM keyway_lock FOR UPDATE");
+                CompletableFuture<Lease> waits = client.lock("a").acquireAsync();
+                await().until(() -> waiting(statement) != 0);
+                statement.execute("KILL QUERY " + waiting(statement));
+                stranger.rollback();
+                waits.get(30, TimeUnit.SECONDS).close();
+            }
+            other.lock("a").acquire().close();
+            other.lock("b").acquire().close();
+            await().until(() -> server.number("SELECT COUNT(*) FROM information_schema.innodb_trx") == 0);
+        }
+    }
+
+    private static long waiting(Statement statement) throws SQLException {
+        try (ResultSet result = statement.executeQuery(
+                "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")) {
+            return result.next() ? result.getLong(1) : 0;
+        }
+    }
+
+    @Test
+    void aDatabaseForReadingOnlyIsRefused() throws Exception {
+        server.run("SET GLOBAL read_only = ON");
+        try (LockClient client = Locks.open(url)) {
+            assertThatThrownBy(() -> client.lock("x").acquire())
+                    .isInstanceOf(InvalidLockUrlException.class)
+                    .hasMessageContaining("is for reading only");
+        } finally {
+            server.run("SET GLOBAL read_only = OFF");
+        }
+        try (LockClient client = Locks.open(url + "&sessionVariables=tx_read_only=1")) {
+            assertThatThrownBy(() -> client.lock("x").acquire())
+                    .isInstanceOf(InvalidLockUrlException.class)
+                    .hasMessageContaining("lets this user read only");
+        }
+    }
+
+    @Test
+    void whatIsNotWrittenToTheDiskIsNamed() throws Exception {
+        Dialect dialect = new MariaDbDialect();
+        try (Connection connection = DriverManager.getConnection(server.driverUrl())) {
+            assertThat(dialect.dangers(connection)).isEmpty();
+            assertThat(dialect.obstacle(connection)).isEmpty();
+        }
+        for (String unsafe : List.of("0", "2")) {
+            server.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + unsafe);
+            try (Connection connection = DriverManager.getConnection(server.driverUrl())) {
+                assertThat(dialect.dangers(connection))
+                        .singleElement()
+                        .asString()
+                        .contains("innodb_flush_log_at_trx_commit=" + unsafe);
+            } finally {
+                server.run("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+            }
+        }
+    }
+
+    @Test
+    void aClockThatIsMovedEndsLeasesOrKeepsThem() throws Exception {
+        server.run("CREATE TABLE " + database + ".shift AS SELECT 0 AS seconds");
+        String moved = MariaDbStatements.CLOCK + " + INTERVAL (SELECT seconds FROM shift) SECOND";
+        ClockTest.Database there = new ClockTest.Database(
+                url,
+                MariaDbStatements.CLOCK,
+                moved,
+                seconds -> server.run("UPDATE " + database + ".shift SET seconds = " + seconds));
+        ClockTest.forward(there);
+        ClockTest.back(there);
+    }
+
+    /** Renewals of one client share statements, as its heartbeats do. */
+    @Test
+    void aThousandGrantsAreRenewedByTwoStatements() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url.substring("lock:".length()));
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            CountedSource source = new CountedSource(pool::getConnection);
+            ClientOptions options = ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, source);
+            try (LockClient client = Locks.open(url, options)) {
+                client.lock("first").acquire().close();
+                source.executed();
+                client.lock("used once").acquire().close();
+                assertThat(source.executed()).as("a lock and its release").hasSize(2);
+                RoundTripsTest.renewed(client, source, 1000, Duration.ofSeconds(20), 2);
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Grade;
+import io.keyway.lock.InvalidLockUrlException;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
+import io.keyway.lock.Locks;
+import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.jdbc.server.H2Server;
+import io.keyway.lock.jdbc.server.PostgresServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Advisory locks of PostgreSQL: what they exclude, what ends them, and where they are refused. */
+class SessionModeTest {
+
+    private PostgresServer server;
+    private String base;
+    private String url;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = PostgresServer.shared();
+        base = server.url("session");
+        url = base + "&lock.mode=session";
+    }
+
+    private String schema() {
+        return base.substring(base.lastIndexOf('=') + 1);
+    }
+
+    private long number(String name) {
+        return AdvisoryKey.of(schema() + ".keyway_lock_token", LockName.of(name))
+                .number();
+    }
+
+    /** How many sessions have, or wait for, the lock of that name, as a DBA finds out. */
+    private long atServer(String name, boolean granted) throws Exception {
+        return server.number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1"
+                + " AND (classid::bigint << 32) + objid::bigint = ('x' || left(encode(sha256(convert_to('" + schema()
+                + ".keyway_lock_token' || chr(10) || '" + name + "', 'UTF8')), 'hex'), 16))::bit(64)::bigint"
+                + " AND " + (granted ? "" : "NOT ") + "granted");
+    }
+
+    private void terminate(String client) throws Exception {
+        server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keyway " + client
+                + "'");
+    }
+
+    @Test
+    void clientsExcludeEachOtherAndTokensRiseOverBothModes() throws Exception {
+        long before;
+        try (LockClient table = Locks.open(base);
+                Lease lease = table.lock("nightly").acquire()) {
+            before = lease.token();
+        }
+        try (LockClient one = Locks.open(url);
+                LockClient other = Locks.open(url)) {
+            Lease lease = one.lock("nightly").acquire();
+            assertThat(lease.token()).isGreaterThan(before);
+            assertThat(atServer("nightly", true)).isEqualTo(1);
+            assertThat(other.lock("nightly").tryAcquire()).isEmpty();
+            assertThat(one.lock("nightly").tryAcquire())
+                    .as("locks stack within a session")
+                    .isEmpty();
+            CompletableFuture<Lease> next = other.lock("nightly").acquireAsync();
+            await().until(() -> atServer("nightly", false) == 1);
+            lease.close();
+            try (Lease after = next.get(20, TimeUnit.SECONDS)) {
+                assertThat(after.token()).isGreaterThan(lease.token());
+            }
+        }
+        await().until(() -> atServer("nightly", true) == 0);
+    }
+
+    @Test
+    void readersShareOneLockOfTheServerAndTheLastGivesItBack() throws Exception {
+        try (LockClient one = Locks.open(url);
+                LockClient other = Locks.open(url)) {
+            Lease first = one.readWriteLock("book").read().acquire();
+            Lease second = one.readWriteLock("book").read().acquire();
+            Lease third = other.readWriteLock("book").read().acquire();
+            assertThat(List.of(first.token(), second.token(), third.token())).doesNotHaveDuplicates();
+            assertThat(atServer("book", true)).isEqualTo(2);
+            CompletableFuture<Lease> writer =
+                    other.readWriteLock("book").write().acquireAsync();
+            first.close();
+            third.close();
+            assertThat(one.readWriteLock("book").write().tryAcquire()).isEmpty();
+            assertThat(writer).isNotDone();
+            second.close();
+            try (Lease last = writer.get(20, TimeUnit.SECONDS)) {
+                assertThat(last.token()).isGreaterThan(third.token());
+            }
+        }
+    }
+
+    @Test
+    void whoeverWaitsInTheSameClientIsNextAfterTheRelease() throws Exception {
+        try (LockClient client = Locks.open(url)) {
+            Lease lease = client.lock("own").acquire();
+            List<CompletableFuture<Lease>> all = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                all.add(client.lock("own").acquireAsync());
+            }
+            lease.close();
+            for (CompletableFuture<Lease> next : all) {
+                next.get(10, TimeUnit.SECONDS).close();
+            }
+        }
+    }
+
+    /** What the guarantee says no to: the server frees what a session had as soon as it ends. */
+    @Test
+    void aTerminatedBackendFreesTheLockAtOnceAndItsHolderIsTold() throws Exception {
+        try (LockClient one = Locks.open(url + "&lock.name=terminated&lock.ttl=60s");
+                LockClient other = Locks.open(url)) {
+            assertThat(one.guarantees().exclusion().grade()).isEqualTo(Grade.NO);
+            Lease early = one.lock("r1").acquire();
+            CompletableFuture<Lease> next = other.lock("r1").acquireAsync();
+            await().until(() -> atServer("r1", false) == 1);
+            terminate("terminated");
+            Lease late = next.get(10, TimeUnit.SECONDS);
+            assertThat(late.token()).as("what is left is the fence").isGreaterThan(early.token());
+            LeaseLoss loss = early.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.EXPIRED);
+            assertThat(loss.detail()).contains("its session with postgresql://127.0.0.1", "has ended");
+            late.close();
+            one.lock("r1").acquire().close();
+        }
+    }
+
+    @Test
+    void whoeverNeedsExclusionIsRefused() {
+        assertThatThrownBy(() -> Locks.open(url + "&lock.require=exclusion:timed"))
+                .isInstanceOf(UnsupportedFeatureException.class)
+                .hasMessageContaining("a lock is free as soon as its session with the server ends");
+    }
+
+    @Test
+    void anotherDatabaseHasNoSuchLocks() {
+        assertThatThrownBy(() -> Locks.open(H2Server.url("session") + ";lock.mode=session"))
+                .isInstanceOf(InvalidLockUrlException.class)
+                .hasMessageContaining("lock.mode=session is for PostgreSQL");
+    }
+
+    @Test
+    void twoSchemasAreTwoSetsOfLocks() throws Exception {
+        String elsewhere = server.url("session") + "&lock.mode=session";
+        try (LockClient one = Locks.open(url);
+                LockClient other = Locks.open(elsewhere);
+                Lease lease = one.lock("x").acquire();
+                Lease beside = other.lock("x").tryAcquire().orElseThrow()) {
+            assertThat(lease.isHeld()).isTrue();
+            assertThat(beside.isHeld()).isTrue();
+        }
+    }
+
+    /** Each transaction on another connection of the pool: what a pool of transactions does to sessions. */
+    @Test
+    void aPoolOfTransactionsIsRefused() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(base.substring("lock:".length()));
+        config.setMaximumPoolSize(3);
+        try (HikariDataSource pool = new HikariDataSource(config);
+                TransactionPool pooler = new TransactionPool(pool);
+                LockClient client =
+                        Locks.open(url, ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pooler.source()))) {
+            assertThatThrownBy(() -> client.lock("x").tryAcquire())
+                    .isInstanceOf(InvalidLockUrlException.class)
+                    .hasMessageContaining("pool of transactions")
+                    .hasMessageContaining("lock.mode=table");
+        }
+        assertThat(atServer("x", true)).isZero();
+    }
+
+    @Test
+    void moreNamesThanConnectionsAreWaitedForByNotification() throws Exception {
+        try (LockClient holder = Locks.open(url);
+                LockClient waiter = Locks.open(url + "&lock.connections=3&lock.name=many")) {
+            List<Lease> held = new ArrayList<>();
+            List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                held.add(holder.lock("many/" + i).acquire());
+                waiting.add(waiter.lock("many/" + i).acquireAsync());
+            }
+            await().until(() -> server.number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND"
+                            + " objsubid = 2 AND mode = 'ShareLock' AND granted")
+                    >= 19);
+            assertThat(server.number("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'keyway many'"))
+                    .isLessThanOrEqualTo(3);
+            held.forEach(Lease::close);
+            for (CompletableFuture<Lease> next : waiting) {
+                next.get(20, TimeUnit.SECONDS).close();
+            }
+            // Nobody listens for ever.
+            await().until(() ->
+                    server.number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2") == 0);
+        }
+    }
+
+    @Test
+    void aFloorIsBelowAllTokens() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.tokenFloor=1000000");
+                Lease lease = client.lock("x").acquire()) {
+            assertThat(lease.token()).isGreaterThan(1_000_000);
+        }
+    }
+
+    /** A number is eight bytes of SHA-256: it must never change. */
+    @Test
+    void theNumberOfANameIsWhatTheDocumentationSays() throws Exception {
+        assertThat(server.number("SELECT ('x' || left(encode(sha256(convert_to('" + schema()
+                        + ".keyway_lock_token' || chr(10) || 'jobs/nightly', 'UTF8')), 'hex'), 16))::bit(64)::bigint"))
+                .isEqualTo(number("jobs/nightly"));
+    }
+}

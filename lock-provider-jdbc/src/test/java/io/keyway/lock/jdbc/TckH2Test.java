@@ -1,0 +1,14 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.junit.LockTck;
+
+/** The compatibility kit, in profile smoke, on H2 as a server. */
+class TckH2Test extends LockTck {
+
+    @Override
+    protected TckSubject subject() throws Exception {
+        return Subjects.h2();
+    }
+}
