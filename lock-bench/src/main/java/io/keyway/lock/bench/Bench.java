@@ -17,6 +17,7 @@ final class Bench {
         System.exit(new CommandLine(new Bench())
                 .addSubcommand(new RedisBench(out))
                 .addSubcommand(new ZooKeeperBench(out))
+                .addSubcommand(new JdbcBench(out))
                 .addSubcommand(new CachedBench(out))
                 .addSubcommand(new NativeBench(out))
                 .addSubcommand(new CallPathCommand(out))

@@ -16,25 +16,32 @@ public final class KeywayContender implements Contender {
 
     private final LockClient client;
     private final boolean waits;
+    private final String name;
 
     /** Opens a client. */
     public KeywayContender(String url) {
-        this(url, true);
+        this("keyway", url, true);
     }
 
-    private KeywayContender(String url, boolean waits) {
+    private KeywayContender(String name, String url, boolean waits) {
         client = Locks.open(url);
+        this.name = name;
         this.waits = waits;
+    }
+
+    /** One beside others of other URLs. */
+    static KeywayContender named(String name, String url) {
+        return new KeywayContender(name, url, true);
     }
 
     /** One that does not wait for the reply to a release. */
     static KeywayContender withoutWait(String url) {
-        return new KeywayContender(url, false);
+        return new KeywayContender("keyway", url, false);
     }
 
     @Override
     public String name() {
-        return "keyway";
+        return name;
     }
 
     @Override

@@ -19,11 +19,15 @@ final class PostgresContender implements Contender {
     private final HikariDataSource pool;
 
     PostgresContender(String url) {
+        pool = pool(url);
+    }
+
+    static HikariDataSource pool(String url) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
         config.setMaximumPoolSize(POOL);
         config.setMinimumIdle(1);
-        pool = new HikariDataSource(config);
+        return new HikariDataSource(config);
     }
 
     @Override

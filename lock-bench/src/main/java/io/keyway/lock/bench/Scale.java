@@ -109,6 +109,17 @@ final class Scale {
                         i -> "same");
     }
 
+    /** Runs the scenario in which each client has one thread that waits, so that each pair is a hand-over. */
+    void handOver(PrintStream out, LongSupplier requests, List<Contender.Opener> contenders) throws Exception {
+        comparison(out, requests)
+                .run(
+                        clients + " clients with one thread each, the same lock",
+                        contenders,
+                        clients,
+                        clients,
+                        i -> "one");
+    }
+
     /** Runs those of the scenarios in which no lock is waited for. */
     void alone(PrintStream out, LongSupplier requests, List<Contender.Opener> contenders) throws Exception {
         Comparison comparison = comparison(out, requests);

@@ -3,6 +3,7 @@ package io.keyway.lock.cli;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param command the words of the command; null when there is no {@code --}
  */
 record Arguments(List<String> ours, @Nullable List<String> command) {
+    private static final Set<String> RUNNERS = Set.of("run", "elect");
 
     static Arguments split(String... args) {
         int at = Arrays.asList(args).indexOf("--");
-        // Only `run` has a command; elsewhere -- ends the options, as usual.
-        if (at < 0 || !args[0].equals("run")) {
+        // Only `run` and `elect` have a command; elsewhere -- ends the options, as usual.
+        if (at < 0 || !RUNNERS.contains(args[0])) {
             return new Arguments(List.of(args), null);
         }
         List<String> words = List.of(args);

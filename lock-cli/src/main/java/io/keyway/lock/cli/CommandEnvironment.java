@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
-import io.keyway.lock.LockName;
 import java.util.Map;
 
 /** What the command finds in its environment: what keyway found, and what it needs to know about the lock. */
@@ -11,10 +10,9 @@ final class CommandEnvironment {
 
     private CommandEnvironment() {}
 
-    static void prepare(Map<String, String> environment, LockName name, long token, String mark) {
+    static void prepare(Map<String, String> environment, HeldLocks held, String mark) {
         environment.put(mark, "1");
-        environment.put("KEYWAY_TOKEN", Long.toString(token));
-        environment.put("KEYWAY_NAME", name.toString());
+        held.describe(environment);
         String before = environment.remove(LC_ALL_BEFORE);
         if ("unset".equals(before)) {
             environment.remove("LC_ALL");

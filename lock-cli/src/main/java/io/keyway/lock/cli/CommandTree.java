@@ -31,6 +31,7 @@ final class CommandTree {
         Arguments arguments = Arguments.split(args);
         CommandLine tree = new CommandLine(new Keyway());
         tree.addSubcommand(new RunCommand(console, arguments.command()));
+        tree.addSubcommand(new ElectCommand(console, arguments.command()));
         tree.addSubcommand(new ShowCommand(console));
         tree.addSubcommand(new BreakCommand(console));
         tree.addSubcommand(new ProvidersCommand(console));

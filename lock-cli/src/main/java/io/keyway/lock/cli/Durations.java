@@ -4,6 +4,7 @@ package io.keyway.lock.cli;
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Option;
+import io.keyway.lock.WriterPolicy;
 import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -14,6 +15,9 @@ final class Durations {
 
     private static final Option<Duration> AT_LEAST =
             Option.duration("at-least", Duration.ofMillis(1), LockOptions.MAX_TTL);
+
+    private static final Option<Duration> DRAIN =
+            Option.duration("drain", Duration.ofMillis(1), WriterPolicy.LONGEST_QUIET);
 
     private Durations() {}
 
@@ -63,6 +67,14 @@ final class Durations {
         @Override
         public Duration convert(String text) {
             return parse(AT_LEAST, text);
+        }
+    }
+
+    /** For picocli: {@code soft}, or the time without readers that a writer waits for. */
+    static final class Drain implements ITypeConverter<WriterPolicy> {
+        @Override
+        public WriterPolicy convert(String text) {
+            return text.equals("soft") ? WriterPolicy.soft() : WriterPolicy.softAfter(parse(DRAIN, text));
         }
     }
 

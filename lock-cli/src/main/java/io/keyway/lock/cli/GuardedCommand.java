@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
-import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.cli.supervisor.CommandProcesses;
@@ -32,7 +31,7 @@ final class GuardedCommand {
 
     private final Console console;
     private final CommandLineWords words;
-    private final Lease lease;
+    private final HeldLocks lease;
     private final Supervision supervision;
     private final Signals signals;
     /** Completed when the command has to end; empty if it is the supervisor that says so. */
@@ -42,12 +41,21 @@ final class GuardedCommand {
     private volatile boolean onlyRestIsLeft;
     private volatile @Nullable Process process;
 
-    GuardedCommand(Console console, CommandLineWords words, Lease lease, Supervision supervision, Signals signals) {
+    GuardedCommand(Console console, CommandLineWords words, HeldLocks lease, Supervision supervision, Signals signals) {
         this.console = console;
         this.words = words;
         this.lease = lease;
         this.supervision = supervision;
         this.signals = signals;
+    }
+
+    /** Starts what will see to the end of the command. */
+    static Supervision supervise() {
+        try {
+            return Supervision.begin();
+        } catch (IOException e) {
+            throw new CommandException(ExitCode.UNAVAILABLE, "the supervisor cannot be started: " + e.getMessage(), e);
+        }
     }
 
     /** Returns the exit code of keyway; the lease has been released, or is lost. */
@@ -70,7 +78,7 @@ final class GuardedCommand {
     private int runSupervised(LeaseFeed feed) throws IOException, InterruptedException {
         supervision.starting();
         if (!lease.isHeld()) {
-            console.say("the lock " + lease.name() + " was lost before " + words.program() + " could be started.");
+            console.say(lease.subject() + " lost before " + words.program() + " could be started.");
             return ExitCode.LOST;
         }
         Process started = start();
@@ -108,7 +116,7 @@ final class GuardedCommand {
         }
         supervision.close();
         if (lease.release() == ReleaseOutcome.UNKNOWN) {
-            console.say("the release of " + lease.name() + " was not confirmed; it is free within "
+            console.say("the release of " + lease.names() + " was not confirmed; free within "
                     + Durations.show(lease.ttl()) + " at the latest.");
         }
         return code;
@@ -116,7 +124,7 @@ final class GuardedCommand {
 
     private Process start() {
         ProcessBuilder builder = new ProcessBuilder(words.words()).inheritIO();
-        CommandEnvironment.prepare(builder.environment(), lease.name(), lease.token(), supervision.mark());
+        CommandEnvironment.prepare(builder.environment(), lease, supervision.mark());
         try {
             return builder.start();
         } catch (IOException e) {
@@ -159,7 +167,7 @@ final class GuardedCommand {
                 ProcessEntry first = rest.get(0);
                 console.say(words.program() + " has ended and left " + rest.size()
                         + (rest.size() == 1 ? " process" : " processes") + " (" + first.name() + ", pid " + first.pid()
-                        + "); " + lease.name() + " is kept until " + (rest.size() == 1 ? "it ends." : "they end."));
+                        + "); " + lease.names() + " is kept until " + (rest.size() == 1 ? "it ends." : "they end."));
             }
             console.clock().pause(pause);
             pause = Math.min(2 * pause, LAST_LOOK_NANOS);
@@ -194,7 +202,7 @@ final class GuardedCommand {
         String why = why(feed);
         killAll(supervision.processes());
         supervision.close();
-        console.say("the lock " + lease.name() + " was lost (" + why + "); " + words.program() + " was ended.");
+        console.say(lease.subject() + " lost (" + why + "); " + words.program() + " was ended.");
         return ExitCode.LOST;
     }
 

@@ -41,21 +41,27 @@ final class Json {
                         holder.kept(),
                         holder.metadata()));
         out.append(",\"waiters\":");
-        list(
-                status.waiters(),
-                waiter -> participant(
-                        waiter.client(),
-                        waiter.mode(),
-                        waiter.permits(),
-                        waiter.token(),
-                        waiter.since(),
-                        Optional.empty(),
-                        waiter.metadata()));
+        list(status.waiters(), this::waiter);
+        if (!status.softWriters().isEmpty()) {
+            out.append(",\"softWriters\":");
+            list(status.softWriters(), this::waiter);
+        }
         if (status.key().kind() == LockKey.Kind.SEMAPHORE) {
             out.append(",\"buckets\":");
             list(status.buckets(), out::append);
         }
         out.append('}');
+    }
+
+    private void waiter(LockStatus.Waiter waiter) {
+        participant(
+                waiter.client(),
+                waiter.mode(),
+                waiter.permits(),
+                waiter.token(),
+                waiter.since(),
+                Optional.empty(),
+                waiter.metadata());
     }
 
     private void participant(

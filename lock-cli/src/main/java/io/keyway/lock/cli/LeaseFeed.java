@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
-import io.keyway.lock.Lease;
 import io.keyway.lock.cli.supervisor.CommandClock;
 import io.keyway.lock.cli.supervisor.Supervision;
 import java.time.Duration;
@@ -14,7 +13,7 @@ final class LeaseFeed implements Runnable, AutoCloseable {
     private static final long SHORTEST_NANOS = 5_000_000;
     private static final long LONGEST_NANOS = 1_000_000_000;
 
-    private final Lease lease;
+    private final HeldLocks lease;
     private final Supervision supervision;
     private final CommandClock clock;
     private final long graceNanos;
@@ -25,7 +24,7 @@ final class LeaseFeed implements Runnable, AutoCloseable {
     private volatile long longestPause;
     private volatile boolean over;
 
-    private LeaseFeed(Lease lease, Supervision supervision, CommandClock clock) {
+    private LeaseFeed(HeldLocks lease, Supervision supervision, CommandClock clock) {
         this.lease = lease;
         this.supervision = supervision;
         this.clock = clock;
@@ -37,12 +36,12 @@ final class LeaseFeed implements Runnable, AutoCloseable {
     }
 
     /** How long a command may take to end by itself once its lease has expired. */
-    static Duration grace(Lease lease) {
+    static Duration grace(HeldLocks lease) {
         return lease.ttl().dividedBy(8);
     }
 
     /** The supervisor has been told once when this returns. */
-    static LeaseFeed begin(Lease lease, Supervision supervision, CommandClock clock) {
+    static LeaseFeed begin(HeldLocks lease, Supervision supervision, CommandClock clock) {
         LeaseFeed feed = new LeaseFeed(lease, supervision, clock);
         feed.tell();
         feed.thread.setDaemon(true);

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** `keyway show --watch` on a terminal: looks each second, draws, and ends at `q`. */
+/** `keyway show --watch` on a terminal: looks each second and when the bell rings, draws, and ends at `q`. */
 final class LiveWatch {
     private static final long EACH_NANOS = 1_000_000_000;
 
@@ -33,17 +33,19 @@ final class LiveWatch {
 
     private final Map<String, String> servers = new ConcurrentHashMap<>();
     private final Thread watcher = Thread.currentThread();
-    private final Object changed = new Object();
+    private final Object ending = new Object();
+    private final ChangeBell bell;
     private volatile boolean quits;
-    private boolean resized;
+    private volatile boolean resized;
     private boolean over;
 
-    LiveWatch(Console console, LockClient client, String title, boolean cluster, Look look) {
+    LiveWatch(Console console, LockClient client, String title, boolean cluster, Look look, ChangeBell bell) {
         this.console = console;
         this.client = client;
         this.page = new WatchPage(title);
         this.look = look;
         this.cluster = cluster;
+        this.bell = bell;
     }
 
     /** Returns false if there is no terminal to draw on; otherwise when it was asked to end. */
@@ -64,7 +66,7 @@ final class LiveWatch {
                 throw e;
             }
         } finally {
-            synchronized (changed) {
+            synchronized (ending) {
                 over = true;
                 if (quits) {
                     Thread.interrupted(); // has been heard
@@ -86,23 +88,17 @@ final class LiveWatch {
             if (console.out().checkError()) {
                 quits = true; // nobody looks any more
             }
-            synchronized (changed) {
-                long left = next - console.clock().nanoTime();
-                while (!resized && !quits && left > 0) {
-                    console.clock().await(changed, left);
-                    left = next - console.clock().nanoTime();
-                }
-                if (!resized) {
-                    return;
-                }
-                resized = false;
+            bell.await(console.clock(), next - console.clock().nanoTime());
+            if (!resized) {
+                return;
             }
+            resized = false;
         }
     }
 
     private void typed(int key) {
         if (key == 'q' || key == 'Q') {
-            synchronized (changed) {
+            synchronized (ending) {
                 quits = true;
                 if (!over) {
                     watcher.interrupt(); // it may be asking somebody who does not answer
@@ -112,10 +108,8 @@ final class LiveWatch {
     }
 
     private void resized() {
-        synchronized (changed) {
-            resized = true;
-            changed.notifyAll();
-        }
+        resized = true;
+        bell.ring();
     }
 
     private void heard(LockEvent event) {
@@ -133,11 +127,7 @@ final class LiveWatch {
         Map<String, String> states = new HashMap<>();
         List<String> members = members();
         for (String member : members) {
-            String state = found.missing().stream()
-                    .filter(why -> why.contains(member))
-                    .findFirst()
-                    .orElse("answers");
-            states.put(member, state);
+            states.put(member, found.missing(member).orElse("answers"));
         }
         if (members.isEmpty()) {
             states.putAll(servers);

@@ -122,9 +122,9 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = STANDARD,
             description =
-                    "What the members run, the protocol of the clients' URL (lock:native:NAME://): lease, or lamport,"
-                            + " in whose clusters every member must answer. All members say the same. Default:"
-                            + " ${DEFAULT-VALUE}.")
+                    "What the members run, the protocol of the clients' URL (lock:native:NAME://): lease; lamport,"
+                            + " in whose clusters every member must answer; or bakery, where a majority of three"
+                            + " elected leaders must. All members say the same. Default: ${DEFAULT-VALUE}.")
     private String algorithm = STANDARD;
 
     @Option(

@@ -37,8 +37,8 @@ final class ShowCommand implements Callable<Integer> {
 
     @Option(
             names = "--watch",
-            description =
-                    "Look again each second: a live page on a terminal, which q ends, elsewhere what has changed.")
+            description = "Look again each second, and at one lock as soon as a cluster tells of a change: a live page"
+                    + " on a terminal, which q ends, elsewhere what has changed.")
     private boolean watch;
 
     /** What was said last of servers that do not answer. */
@@ -55,8 +55,10 @@ final class ShowCommand implements Callable<Integer> {
             console.out().print(render(Statuses.NONE));
             return ExitCode.OK;
         }
-        try (LockClient client = target.openToLook(console)) {
-            if (watch && !json && console.outIsTerminal() && page(client, one)) {
+        boolean network = !target.url(console).hosts().isEmpty();
+        try (LockClient client = target.openToLook(console);
+                ChangeBell bell = new ChangeBell(client, watch ? one : null, network)) {
+            if (watch && !json && console.outIsTerminal() && page(client, one, bell)) {
                 return ExitCode.OK;
             }
             String shown = "";
@@ -76,17 +78,17 @@ final class ShowCommand implements Callable<Integer> {
                     // Nobody reads any more.
                     return ExitCode.OK;
                 }
-                console.clock().pause(WATCH_NANOS);
+                bell.await(console.clock(), WATCH_NANOS);
             }
         }
     }
 
     /** True if there is a page, and its user has had enough of it. */
-    private boolean page(LockClient client, @Nullable LockName one) throws InterruptedException {
+    private boolean page(LockClient client, @Nullable LockName one, ChangeBell bell) throws InterruptedException {
         LockUrl url = target.url(console);
         String where = Failures.shortened(url.toString());
         String title = one == null ? where : one + "  " + where;
-        return new LiveWatch(console, client, title, !url.hosts().isEmpty(), each -> look(each, one)).run();
+        return new LiveWatch(console, client, title, !url.hosts().isEmpty(), each -> look(each, one), bell).run();
     }
 
     /** Whoever watches goes on watching when nobody answers for a while. */

@@ -6,8 +6,8 @@ import java.util.function.IntConsumer;
 import sun.misc.Signal;
 
 /**
- * The signals that ask this process to end. What they do depends on what it is doing; a signal that was ignored when it
- * started, as under nohup, stays ignored and is so for the command too.
+ * The signals that ask this process to end, and that of a terminal's window. What the former do depends on what it is
+ * doing; a signal that was ignored when it started, as under nohup, stays ignored and is so for the command too.
  */
 final class Signals {
     static final int INT = 2;
@@ -24,13 +24,22 @@ final class Signals {
     static Signals interrupting(Thread thread) {
         Signals signals = new Signals(number -> thread.interrupt());
         for (String name : List.of("INT", "TERM", "HUP")) {
-            try {
-                Signal.handle(new Signal(name), signal -> signals.on(signal.getNumber()));
-            } catch (IllegalArgumentException e) {
-                // The virtual machine was told to leave signals alone.
-            }
+            handle(name, signals::on);
         }
         return signals;
+    }
+
+    /** Has the task run, on a thread of its own, when the window of the terminal has another size. */
+    static void whenResized(Runnable task) {
+        handle("WINCH", number -> task.run());
+    }
+
+    private static void handle(String name, IntConsumer action) {
+        try {
+            Signal.handle(new Signal(name), signal -> action.accept(signal.getNumber()));
+        } catch (IllegalArgumentException e) {
+            // The virtual machine was told to leave signals alone.
+        }
     }
 
     private void on(int number) {

@@ -29,12 +29,17 @@ import picocli.CommandLine.Spec;
         description = "Runs a native algorithm in a simulated world, with the faults that you name, and draws what"
                 + " happened. Equal options are equal runs. Touches no lock of yours.")
 final class SimulateCommand implements Callable<Integer> {
+    private static final String SHRINK = " --shrink";
+
     private final Console console;
 
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--algorithm", paramLabel = "NAME", description = "lease, lamport or bucket. Default: lease.")
+    @Option(
+            names = "--algorithm",
+            paramLabel = "NAME",
+            description = "lease, lamport, bakery, election or bucket. Default: lease.")
     private String algorithm = "lease";
 
     @Option(names = "--seed", paramLabel = "N", description = "Decides what nothing else decides. Default: 1.")
@@ -43,7 +48,8 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(
             names = "--members",
             paramLabel = "N",
-            description = "1 or 3; of lamport 3. Default: as few as there can be.")
+            description = "1 or 3; of lamport 3, of bakery 3 to 5, of election 4 or 5. Default: as few as there can be,"
+                    + " of election 5.")
     private int members;
 
     @Option(names = "--clients", paramLabel = "N", description = "1 to 6. Default: 2.")
@@ -80,6 +86,11 @@ final class SimulateCommand implements Callable<Integer> {
 
     @Option(names = "--plan", paramLabel = "FILE", description = "Run a plan that a failed test has printed instead.")
     private @Nullable Path plan;
+
+    @Option(
+            names = "--shrink",
+            description = "If a promise is broken, look for the smallest run that breaks it too, and draw that one.")
+    private boolean shrinks;
 
     @Option(names = "--lines", paramLabel = "N", description = "The last N events of the chart alone; 0: none.")
     private int lines = Integer.MAX_VALUE;
@@ -118,8 +129,10 @@ final class SimulateCommand implements Callable<Integer> {
     private Simulation simulate() {
         if (plan != null) {
             String text = read(plan);
+            String title = "plan " + plan;
+            String command = "keyway simulate --plan " + plan + (shrinks ? SHRINK : "");
             try {
-                return Simulation.replay(text, "plan " + plan, "keyway simulate --plan " + plan);
+                return shrinks ? Simulation.shrink(text, title, command) : Simulation.replay(text, title, command);
             } catch (IllegalArgumentException e) {
                 throw new CommandException(ExitCode.USAGE, plan + " is no plan: " + e.getMessage(), e);
             }
@@ -127,7 +140,7 @@ final class SimulateCommand implements Callable<Integer> {
         try {
             SimulationSettings settings =
                     new SimulationSettings(algorithm, seed, members, clients, locks, operations, events, faults, slow);
-            return Simulation.run(settings, again());
+            return shrinks ? Simulation.shrink(settings, again()) : Simulation.run(settings, again());
         } catch (IllegalArgumentException e) {
             throw new ParameterException(
                     Objects.requireNonNull(spec, "spec").commandLine(), "--" + e.getMessage() + ".", e);
@@ -149,7 +162,7 @@ final class SimulateCommand implements Callable<Integer> {
         if (!slow.isEmpty()) {
             words.add("--slow " + String.join(",", slow));
         }
-        return String.join(" ", words);
+        return String.join(" ", words) + (shrinks ? SHRINK : "");
     }
 
     /** A line that a terminal breaks is no line of a chart. */

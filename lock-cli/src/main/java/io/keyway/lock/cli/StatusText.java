@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 
-/** Lock statuses for people: a line per holder, then a line per waiter in the order of the queue. */
+/** Lock statuses for people: a line per holder, one per waiter in the order of the queue, one per soft writer. */
 final class StatusText {
     private StatusText() {}
 
@@ -41,19 +41,33 @@ final class StatusText {
                 participant(out, waiter.client(), waiter.mode(), waiter.permits(), waiter.since());
                 rest(out, waiter.token(), waiter.metadata());
             }
+            for (LockStatus.Waiter writer : status.softWriters()) {
+                out.append("  yielding    ");
+                participant(out, writer.client(), writer.mode(), writer.permits(), writer.since());
+                rest(out, writer.token(), writer.metadata());
+            }
         }
         return out.toString();
     }
 
     private static void participant(StringBuilder out, String client, LockMode mode, int permits, Duration since) {
         out.append(printable(client)).append(" for ").append(Durations.show(since));
-        switch (mode) {
-            case EXCLUSIVE -> {
-                // What everybody expects.
-            }
-            case SHARED -> out.append(", shared");
-            case PERMITS -> out.append(permits == 1 ? ", 1 permit" : ", " + permits + " permits");
-        }
+        String how = how(mode, permits);
+        out.append(how.isEmpty() ? "" : ", ").append(how);
+    }
+
+    /** In which mode, for people; empty for EXCLUSIVE, which everybody expects. */
+    static String how(LockMode mode, int permits) {
+        return switch (mode) {
+            case EXCLUSIVE -> "";
+            case SHARED -> "shared";
+            case PERMITS -> permits == 1 ? "1 permit" : permits + " permits";
+            case INTENT_SHARED -> "passing through to read below";
+            case INTENT_EXCLUSIVE -> "passing through to write below";
+            case TREE_SHARED -> "shared with all below";
+            case TREE_SHARED_INTENT_EXCLUSIVE -> "shared with all below, passing through to write below";
+            case TREE_EXCLUSIVE -> "with all below";
+        };
     }
 
     private static void rest(StringBuilder out, OptionalLong token, Map<String, String> metadata) {

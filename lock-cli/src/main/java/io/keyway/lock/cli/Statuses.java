@@ -18,12 +18,25 @@ import org.jspecify.annotations.Nullable;
  * The state of locks.
  *
  * @param found those that are held or waited for
- * @param missing the servers of whose locks nothing is known, each with the reason
+ * @param missing the servers of whose locks nothing is known, each with the reason, as {@code a:7400: no answer}
  */
 record Statuses(List<LockStatus> found, List<String> missing) {
     static final Statuses NONE = new Statuses(List.of(), List.of());
 
     private static final int PAGE = 500;
+
+    /** Whether that entry of {@link #missing} is about that server. */
+    static boolean isAbout(String missing, String server) {
+        return missing.startsWith(server + ": ");
+    }
+
+    /** Why nothing is known of the locks of that server; empty if it has answered. */
+    Optional<String> missing(String server) {
+        return missing.stream()
+                .filter(why -> isAbout(why, server))
+                .map(why -> why.substring(server.length() + 2))
+                .findFirst();
+    }
 
     /** All of them, or the lock and the semaphore of one name. */
     static Statuses of(LockClient client, @Nullable LockName name) throws InterruptedException {

@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
-import sun.misc.Signal;
 
 /**
  * The terminal of this process as a page: its other screen without a cursor, and keys that come one by one without
@@ -69,14 +68,10 @@ final class Terminal implements AutoCloseable {
         Thread keys = new Thread(() -> read(key), "keyway-keys");
         keys.setDaemon(true);
         keys.start();
-        try {
-            Signal.handle(new Signal("WINCH"), signal -> {
-                terminal.size = null;
-                resized.run();
-            });
-        } catch (IllegalArgumentException e) {
-            // The virtual machine leaves signals alone: the size stays what it was.
-        }
+        Signals.whenResized(() -> {
+            terminal.size = null;
+            resized.run();
+        });
         return Optional.of(terminal);
     }
 

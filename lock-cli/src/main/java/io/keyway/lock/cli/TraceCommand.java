@@ -91,7 +91,9 @@ final class TraceCommand implements Callable<Integer> {
             description = "Show the last N events. Default: " + EVENTS + "; the chart has " + LINES + ".")
     private int events;
 
-    @Option(names = "--heartbeats", description = "Show frames that carry nothing, too.")
+    @Option(
+            names = "--heartbeats",
+            description = "Show frames that carry nothing, timers, and questions of who holds, too.")
     private boolean heartbeats;
 
     @Option(names = "--html", paramLabel = "FILE", description = "Write the space-time diagram: one page.")

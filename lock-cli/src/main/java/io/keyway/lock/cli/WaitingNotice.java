@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * Says on standard error whom a request waits for: one line that changes on a terminal, a line per change in a log.
@@ -26,32 +27,44 @@ final class WaitingNotice implements Runnable, AutoCloseable {
 
     private final Console console;
     private final LockClient client;
-    private final LockKey key;
+    private final List<LockKey> keys;
     private final long begin;
     private final Thread thread = new Thread(this, "keyway-waiting-notice");
     private final Subscription events;
     private volatile boolean waits;
+
+    /** Which of them is waited for. */
+    private volatile LockKey key;
+
     private String told = "";
     private boolean closed;
 
-    private WaitingNotice(Console console, LockClient client, LockKey key) {
+    private WaitingNotice(Console console, LockClient client, List<LockKey> keys) {
         this.console = console;
         this.client = client;
-        this.key = key;
+        this.keys = List.copyOf(keys);
+        this.key = keys.get(0);
         this.begin = console.clock().nanoTime();
         this.events = client.addListener(this::hear);
     }
 
-    static WaitingNotice begin(Console console, LockClient client, LockKey key) {
-        WaitingNotice notice = new WaitingNotice(console, client, key);
+    static WaitingNotice begin(Console console, LockClient client, List<LockKey> keys) {
+        WaitingNotice notice = new WaitingNotice(console, client, keys);
         notice.thread.setDaemon(true);
         notice.thread.start();
         return notice;
     }
 
     private void hear(LockEvent event) {
-        if (event.type() == LockEvent.Type.WAITING && key.equals(event.key())) {
+        LockKey of = event.key();
+        if (of == null || !keys.contains(of)) {
+            return;
+        }
+        if (event.type() == LockEvent.Type.WAITING) {
+            key = of;
             waits = true;
+        } else if (event.type() == LockEvent.Type.GRANTED) {
+            waits = false;
         }
     }
 
@@ -173,6 +186,10 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         }
     }
 
+    private String names() {
+        return keys.stream().map(each -> each.name().value()).collect(Collectors.joining(", "));
+    }
+
     /** Ends it and says how long it took, if anything was said before. */
     @Override
     public synchronized void close() {
@@ -187,7 +204,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
             console.err().flush();
         } else {
             Duration took = Duration.ofNanos(console.clock().nanoTime() - begin);
-            console.say("the wait for " + key.name() + " took " + Durations.show(took) + ".");
+            console.say("the wait for " + names() + " took " + Durations.show(took) + ".");
         }
     }
 }

@@ -84,7 +84,7 @@ final class WatchPage {
             lines.add("  " + StatusText.printable(member.getKey() + "  " + member.getValue()));
         }
         for (String missing : statuses.missing()) {
-            if (members.keySet().stream().noneMatch(missing::contains)) {
+            if (members.keySet().stream().noneMatch(member -> Statuses.isAbout(missing, member))) {
                 lines.add("  not shown: " + StatusText.printable(missing));
             }
         }
@@ -174,6 +174,11 @@ final class WatchPage {
                         + party(waiter.client(), waiter.mode(), waiter.permits(), waiter.since())
                         + rest(waiter.token(), waiter.metadata()));
             }
+            for (LockStatus.Waiter writer : status.softWriters()) {
+                lines.add("  yields   "
+                        + party(writer.client(), writer.mode(), writer.permits(), writer.since())
+                        + rest(writer.token(), writer.metadata()));
+            }
         }
         if (lines.isEmpty() && statuses.missing().isEmpty()) {
             lines.add(looked ? "No lock is held or waited for." : "...");
@@ -182,11 +187,8 @@ final class WatchPage {
     }
 
     private static String party(String client, LockMode mode, int permits, Duration since) {
-        String how = switch (mode) {
-            case EXCLUSIVE -> "";
-            case SHARED -> "  shared";
-            case PERMITS -> "  " + permits + (permits == 1 ? " permit" : " permits");
-        };
+        String mark = StatusText.how(mode, permits);
+        String how = mark.isEmpty() ? "" : "  " + mark;
         return String.format(Locale.ROOT, "%7s  %s%s", Durations.show(since), StatusText.printable(client), how);
     }
 

@@ -31,8 +31,12 @@ class CirclesTest {
      * These know each other by design: an application opens by {@code Locks}, which asks a provider, which is handed
      * the kit. Who may know the kit is a rule of lock-api's own test.
      */
-    private static final Set<String> ONE_ROOM =
-            Set.of("io.keyway.lock", "io.keyway.lock.spi", "io.keyway.lock.kit", "io.keyway.lock.kit.table");
+    private static final Set<String> ONE_ROOM = Set.of(
+            "io.keyway.lock",
+            "io.keyway.lock.spi",
+            "io.keyway.lock.kit",
+            "io.keyway.lock.kit.table",
+            "io.keyway.lock.kit.agent");
 
     /**
      * Entries: what stands in the package that users see, beside the words that all below speak, but above all of them.

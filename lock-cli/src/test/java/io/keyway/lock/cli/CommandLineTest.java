@@ -44,7 +44,7 @@ class CommandLineTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "64 |                              | say what to do: run, show, break, providers, member, load, "
+                "64 |                              | say what to do: run, elect, show, break, providers, member, load, "
                         + "tck, simulate, trace, version or help.",
                 "64 | fly                          | there is no command fly.",
                 "64 | lock                         | there is no command lock; did you mean run?",
@@ -55,7 +55,8 @@ class CommandLineTest {
                 "64 | run --wiat 5s n -- true      | there is no option --wiat; did you mean --wait?",
                 "64 | run --wiat=5s n -- true      | there is no option --wiat=5s; did you mean --wait?",
                 "64 | run --zzz n -- true          | there is no option --zzz.",
-                "64 | simulate --algorithm paxos   | --algorithm: there is no paxos; there are lease, lamport, bucket.",
+                "64 | simulate --algorithm paxos   | --algorithm: there is no paxos; there are lease, lamport, bakery,"
+                        + " election, bucket.",
                 "64 | simulate --members 2         | --members: lease is simulated with 1 or 3, not with 2.",
                 "64 | simulate --clients 7         | --clients: 7 is not within 1 to 6.",
                 "64 | simulate --faults cut,fire   | --faults: there is no fire; there are any, delay, loss,",
@@ -66,13 +67,19 @@ class CommandLineTest {
                         + "client1, client2.",
                 "64 | simulate --plan /nothing/here     | /nothing/here cannot be read",
                 "64 | shwo                         | there is no command shwo; did you mean show?",
-                "64 | run                          | Missing required parameter: 'NAME'",
+                "64 | run                          | say what to run after --",
                 "64 | run n                        | say what to run after --, as in: keyway run n -- sleep 5.",
                 "64 | run n --                     | say what to run after --",
                 "64 | run n true                   | put -- before the command: keyway run n -- true",
                 "64 | run --wait 5s n ls -l a'b     | put -- before the command: keyway run --wait 5s n -- ls -l "
                         + "'a'\\''b'",
-                "64 | run -- true                  | Missing required parameter: 'NAME'",
+                "64 | run -- true                  | say which lock: keyway run NAME -- COMMAND",
+                "64 | elect n                     | say what the leader runs after --, as in: keyway elect n --"
+                        + " ./serve.sh",
+                "64 | elect n true                | put -- before the command: keyway elect n -- true",
+                "1  | elect --show n               | nobody leads n.",
+                "64 | run --lock a --lock a -- true | has the name a twice",
+                "64 | run --shared --lock a --lock b -- true | are for one lock, not for several by --lock",
                 "64 | run --shard n -- true        | there is no option --shard; did you mean --shared?",
                 "64 | show --jsn                   | there is no option --jsn; did you mean --json?",
                 "64 | run --wait n -- true         | keyway: --wait: \"n\" is not a duration",
@@ -87,6 +94,13 @@ class CommandLineTest {
                 "64 | run --permits 5/4 n -- true  | is not N/M",
                 "64 | run --permits a/4 n -- true  | is not N/M",
                 "64 | run --shared --permits 1/2 n -- true | exclude each other",
+                "64 | run --shared --drain soft --wait 1s n -- true | exclude each other",
+                "64 | run --drain soft n -- true | --drain needs --wait TIME",
+                "64 | run --tree --permits 1/2 n -- true | --tree goes with --shared",
+                "64 | run --tree --at-least 1s n -- true | --tree goes with --shared",
+                "64 | run --tree --lock n --lock m -- true | are for one lock",
+                "64 | run --drain hard --wait 1s n -- true | --drain: \"hard\" is not a duration",
+                "64 | run --drain 25h --wait 1s n -- true | 1ms to 24h",
                 "64 | run a//b -- true             | a//b",
                 "64 | run --url lock: n -- true    | lock:",
                 "64 | run --url nope n -- true     | nope",
@@ -106,7 +120,8 @@ class CommandLineTest {
                 "64 | member --listen 0.0.0.0:7400 --node a:1 --members a:1 | --secret-file",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --shards 65 | 65 shards: 1 to 64.",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --token-floor -1 | option tokenFloor",
-                "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --algorithm paxos | lease and lamport",
+                "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --algorithm paxos | lease, agent,"
+                        + " lamport and bakery",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --max-ttl 1ms | 100ms to 24h",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --tls-cert x | --tls-key",
                 "64 | break n                      | Missing required option: '--reason=TEXT'",
@@ -309,7 +324,8 @@ class CommandLineTest {
         assertThat(out()).contains("CREATE TABLE IF NOT EXISTS keyway_lock (").endsWith(");\n");
 
         assertThat(execute("providers", "--ddl", "db2")).isEqualTo(64);
-        assertThat(err()).contains("no provider knows how to make tables in db2; known are h2, postgresql");
+        assertThat(err())
+                .contains("no provider knows how to make tables in db2; known are h2, mariadb, mysql, postgresql");
     }
 
     @Test

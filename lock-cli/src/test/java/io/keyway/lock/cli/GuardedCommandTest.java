@@ -54,7 +54,8 @@ class GuardedCommandTest {
             Console console = new Console(nowhere, nowhere, false, false, Map.of(), CommandClock.SYSTEM);
             Signals signals = new Signals(number -> {});
 
-            assertThatThrownBy(() -> new GuardedCommand(console, words, failing, supervision, signals).run())
+            assertThatThrownBy(
+                            () -> new GuardedCommand(console, words, HeldLocks.of(failing), supervision, signals).run())
                     .isInstanceOf(OutOfMemoryError.class);
 
             assertThat(ranAtRelease).containsExactly(false);

@@ -7,18 +7,25 @@ import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 
 /**
  * The jars of this build in one directory, with an archive of their classes and a script that starts them, as the
- * launcher makes it: once for all tests of a JVM, since starting from loose classes would take most of their time.
+ * launcher makes it: once for all tests of a build, since starting from loose classes would take most of their time.
+ *
+ * <p>Each state of the classes has a directory of its own: nothing is ever written over jars that processes run from.
+ * The first JVM of tests that needs one makes it, while the others wait.
  */
 final class Installation {
     private static final Installation ONLY = new Installation();
@@ -32,26 +39,55 @@ final class Installation {
     }
 
     private Installation() {
+        List<String> classPath = List.of(System.getProperty("java.class.path").split(File.pathSeparator, -1));
         try {
-            // Not shared with another JVM of tests: it would write over jars that processes of this one run from.
             Path target = Files.createDirectories(Path.of("target").toAbsolutePath());
-            directory = Files.createTempDirectory(target, "installation-");
+            directory = target.resolve("installation-" + Integer.toHexString(state(classPath)));
             script = directory.resolve("keyway");
-            for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-                Path path = Path.of(entry);
-                if (!entry.isEmpty() && Files.isDirectory(path)) {
-                    jars.add(jar(path, directory.resolve(jars.size() + ".jar")));
-                } else if (entry.matches(".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|"
-                        + "json-|zookeeper|HikariCP|postgresql)[^/]*\\.jar")) {
-                    jars.add(entry);
-                }
+            Path lock = target.resolve("installation.lock");
+            try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                channel.lock();
+                make(classPath);
             }
-            writeScript(String.join(File.pathSeparator, jars));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** Another one for each change of a class, and for each place in which they are. */
+    private static int state(List<String> classPath) throws IOException {
+        int state = classPath.hashCode();
+        for (String entry : classPath) {
+            Path path = Path.of(entry);
+            if (!entry.isEmpty() && Files.isDirectory(path)) {
+                try (Stream<Path> files = Files.walk(path)) {
+                    for (Path file : files.sorted().toList()) {
+                        state = 31 * state + Objects.hash(file, Files.getLastModifiedTime(file), Files.size(file));
+                    }
+                }
+            }
+        }
+        return state;
+    }
+
+    private void make(List<String> classPath) throws IOException, InterruptedException {
+        Files.createDirectories(directory);
+        boolean made = Files.exists(script);
+        for (String entry : classPath) {
+            Path path = Path.of(entry);
+            if (!entry.isEmpty() && Files.isDirectory(path)) {
+                Path jar = directory.resolve(jars.size() + ".jar");
+                jars.add(made ? jar.toString() : jar(path, jar));
+            } else if (entry.matches(".*/(lock-|netty-|slf4j-|picocli|jspecify|jedis|redis-authx|commons-pool|gson|"
+                    + "json-|zookeeper|HikariCP|postgresql)[^/]*\\.jar")) {
+                jars.add(entry);
+            }
+        }
+        if (!made) {
+            writeScript(String.join(File.pathSeparator, jars));
         }
     }
 
@@ -74,15 +110,18 @@ final class Installation {
                 + " io.keyway.lock.cli.ArchiveWarmup");
         run(java + " -Xshare:dump -XX:SharedClassListFile=" + classes + " -XX:SharedArchiveFile=" + archive
                 + " -XX:+UseG1GC -cp " + classPath);
-        Files.writeString(script, """
-                #!/bin/sh
-                terminal=
-                [ -t 1 ] && terminal=out
-                [ -t 2 ] && terminal=$terminal,err
-                exec '%s' %s -Xshare:auto -XX:SharedArchiveFile='%s' -Dkeyway.archive='%s' -Xlog:disable \\
-                    -Dkeyway.terminal="$terminal" -cp '%s' io.keyway.lock.cli.Main "$@"
-                """.formatted(java, fast, archive, archive, classPath));
-        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
+        Path written = directory.resolve("script");
+        Files.writeString(written, """
+            #!/bin/sh
+            terminal=
+            [ -t 1 ] && terminal=out
+            [ -t 2 ] && terminal=$terminal,err
+            exec '%s' %s -Xshare:auto -XX:SharedArchiveFile='%s' -Dkeyway.archive='%s' -Xlog:disable \\
+                -Dkeyway.terminal="$terminal" -cp '%s' io.keyway.lock.cli.Main "$@"
+            """.formatted(java, fast, archive, archive, classPath));
+        Files.setPosixFilePermissions(written, PosixFilePermissions.fromString("rwx------"));
+        // Last: where it is, all is.
+        Files.move(written, script, StandardCopyOption.ATOMIC_MOVE);
     }
 
     private void run(String command) throws IOException, InterruptedException {

@@ -12,6 +12,7 @@ import io.keyway.lock.tck.process.ChildProcess;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -164,7 +165,7 @@ class MemberProcessesTest {
         String there = nameOf(members, 1);
         ChildProcess one = keyway("run", "--url", url, here, "--", "sleep", "600");
         ChildProcess other = keyway("run", "--url", url, "--ttl", "60s", there, "--", "sleep", "600");
-        Awaitility.await().until(() -> {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
             ChildProcess both = keyway("show", "--url", url);
             return both.exitCode() == 0
                     && both.out().contains(here)

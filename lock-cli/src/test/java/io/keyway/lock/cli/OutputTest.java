@@ -44,14 +44,14 @@ class OutputTest {
     @Test
     void peopleReadALinePerHolderAndWaiter() {
         assertThat(StatusText.of(List.of(LOCK, SEMAPHORE))).isEqualTo("""
-                        db/orders
-                          held by     anna@build:7 for 2m 5s, token 9007199254740993, command=make
-                          waiting  1  ben@build:8 for 3s, command=ls
-                          waiting  2  cleo "c"?@build:9 for 0ms, shared
-                        gpu (semaphore)
-                          held by     a for 2h 1m, 1 permit, token 4
-                          held by     b for 1d 1h, 2 permits, token 5, a=2, z=1
-                        """);
+            db/orders
+              held by     anna@build:7 for 2m 5s, token 9007199254740993, command=make
+              waiting  1  ben@build:8 for 3s, command=ls
+              waiting  2  cleo "c"?@build:9 for 0ms, shared
+            gpu (semaphore)
+              held by     a for 2h 1m, 1 permit, token 4
+              held by     b for 1d 1h, 2 permits, token 5, a=2, z=1
+            """);
     }
 
     @Test
@@ -59,6 +59,26 @@ class OutputTest {
         assertThat(StatusText.of(List.of(BUCKETS))).startsWith("gpu (semaphore), permits out [2, 1]\n  held by     a ");
         assertThat(Json.array(List.of(BUCKETS))).endsWith("\"waiters\":[],\"buckets\":[2,1]}]");
         assertThat(Json.array(List.of(SEMAPHORE))).endsWith("\"waiters\":[],\"buckets\":[]}]");
+    }
+
+    @Test
+    void aSoftWriterIsShownApart() {
+        LockStatus.Waiter writer = waiter("dan@build:1", LockMode.EXCLUSIVE, 1, 61, Map.of());
+        LockStatus drained = new LockStatus(
+                LockKey.lock("site"),
+                List.of(holder("a", LockMode.SHARED, 1, 4, 5, Map.of())),
+                List.of(),
+                List.of(),
+                List.of(writer));
+
+        assertThat(StatusText.of(List.of(drained))).isEqualTo("""
+            site
+              held by     a for 5s, shared, token 4
+              yielding    dan@build:1 for 1m 1s
+            """);
+        assertThat(Json.array(List.of(drained)))
+                .endsWith("\"waiters\":[],\"softWriters\":[{\"client\":\"dan@build:1\",\"mode\":\"EXCLUSIVE\","
+                        + "\"permits\":1,\"token\":null,\"sinceMs\":61000,\"metadata\":{}}]}]");
     }
 
     @Test

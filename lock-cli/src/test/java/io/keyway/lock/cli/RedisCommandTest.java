@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,6 +86,28 @@ class RedisCommandTest {
         assertThat(failed.exitCode()).as(failed.err()).isEqualTo(127);
         ChildProcess other = keyway("run", "--wait", "0s", "n", "--", "true");
         assertThat(other.exitCode()).as(other.err()).isZero();
+    }
+
+    /** Not those of its warm-up, which are some hundreds. */
+    @Test
+    @Tag("soak")
+    void aLoadCountsItsOwnRequests() throws Exception {
+        ChildProcess load = stage.start(
+                stage.directory,
+                "keyway",
+                "load",
+                server.url(),
+                "--clients",
+                "1",
+                "--ops",
+                "10",
+                "--locks",
+                "1",
+                "--json");
+        assertThat(load.exitCode()).as(load.err()).isZero();
+        Matcher requests = Pattern.compile("\"requests\":(\\d+)").matcher(load.out());
+        assertThat(requests.find()).as(load.out()).isTrue();
+        assertThat(Long.parseLong(requests.group(1))).isBetween(10L, 60L);
     }
 
     @Test

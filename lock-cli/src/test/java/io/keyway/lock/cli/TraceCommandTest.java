@@ -7,7 +7,10 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockTransaction;
 import io.keyway.lock.Locks;
 import io.keyway.lock.cli.supervisor.CommandClock;
 import io.keyway.lock.peer.cluster.ClusterMember;
@@ -34,6 +37,7 @@ import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -136,6 +140,43 @@ class TraceCommandTest {
         }
     }
 
+    /** Two transactions that wait for each other; one is aborted. */
+    private void deadlock(String more) throws Exception {
+        try (LockClient first = client("first", more);
+                LockClient second = client("second", more);
+                LockTransaction one = first.transaction();
+                LockTransaction other = second.transaction()) {
+            one.lock("a");
+            other.lock("b");
+            one.lockAsync("b", LockMode.EXCLUSIVE);
+            other.lockAsync("a", LockMode.EXCLUSIVE);
+            List<LockTransaction> both = List.of(one, other);
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> both.stream().anyMatch(each -> each.status() == LockTransaction.Status.ABORTED));
+            LockTransaction left = one.status() == LockTransaction.Status.ABORTED ? other : one;
+            (left == one ? other : one).close();
+            assertThat(left.awaitAll(Duration.ofSeconds(60))).isTrue();
+        }
+    }
+
+    @Test
+    void aResolvedDeadlockIsDrawn() throws Exception {
+        member(0, 1).startTrace();
+        deadlock("&trace=" + traces);
+
+        Path html = directory.resolve("deadlock.html");
+        assertThat(keyway("trace", url(1) + "&trace=" + traces, "--html", html.toString()))
+                .as(printed())
+                .isZero();
+        // The search and the confirmation went around, and who gave way says in which circle.
+        assertThat(printed()).contains(" search of ", " confirm of ", "gives way, and is aborted with ");
+        assertThat(printed())
+                .containsPattern("gives way, and is aborted with (a|b): aborted of \\p{XDigit}+-\\d+:"
+                        + " (first waits for b > second waits for a|second waits for a > first waits for b)");
+        assertThat(Files.readString(html)).contains("gives way, and is aborted with ");
+    }
+
     @Test
     void aRecallIsDrawnAsItHappened() throws Exception {
         member(0, 1).startTrace();
@@ -229,6 +270,19 @@ class TraceCommandTest {
             }
         }
         return all.toString();
+    }
+
+    @Test
+    void whoLooksIsDrawnOnlyWhereThatIsWanted() throws Exception {
+        member(0, 1).startTrace();
+        try (LockClient client = client("first", "")) {
+            client.lock("n").acquire();
+            assertThat(client.admin().show(LockKey.lock("n"))).isPresent();
+        }
+        assertThat(keyway("trace", url(1), "--lock", "n")).isZero();
+        assertThat(printed()).contains("Acquire n").doesNotContain("Show n").doesNotContain("Status n");
+        assertThat(keyway("trace", url(1), "--lock", "n", "--heartbeats")).isZero();
+        assertThat(printed()).contains("Acquire n").contains("Show n").contains("Status n");
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.keyway.lock.Locks;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -42,7 +43,7 @@ class WaitingNoticeTest {
             });
             PrintStream stream = new PrintStream(err, true, StandardCharsets.UTF_8);
             Console console = new Console(stream, stream, false, false, Map.of(), clock);
-            try (WaitingNotice notice = WaitingNotice.begin(console, waiter, KEY)) {
+            try (WaitingNotice notice = WaitingNotice.begin(console, waiter, List.of(KEY))) {
                 assertThat(saidBefore.get(20, TimeUnit.SECONDS))
                         .as("its request has not been answered")
                         .isEmpty();

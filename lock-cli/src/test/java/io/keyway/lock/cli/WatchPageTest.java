@@ -69,14 +69,14 @@ class WatchPageTest {
         Statuses found = new Statuses(
                 List.of(lock("free/soon", List.of(kept), 0), lock("nightly", List.of(holder("root@a:1", 7, 38)), 2)),
                 List.of("b:7400: no answer within 1 s"));
-        page.looked(found, Map.of("a:7400", "answers", "b:7400", "b:7400: no answer within 1 s"), 0);
+        page.looked(found, Map.of("a:7400", "answers", "b:7400", "no answer within 1 s"), 0);
 
         List<String> lines = drawn(24, 100);
         assertThat(lines.get(0)).isEqualTo("lock:native://a:7400/keyway  12:34:56");
         assertThat(lines.subList(1, 4))
                 .containsExactly(
                         "  a:7400  answers",
-                        "  b:7400  b:7400: no answer within 1 s",
+                        "  b:7400  no answer within 1 s",
                         "2 held, 2 waiting; the longest for 39s, for nightly");
         // Those that somebody waits for come first.
         assertThat(lines.subList(5, 11))
@@ -88,6 +88,16 @@ class WatchPageTest {
                         "free/soon",
                         "  holds         2s  c  kept, free in 12s  token 3");
         assertThat(lines.get(23)).isEqualTo("q quits");
+    }
+
+    @Test
+    void aMemberWhoseAddressBeginsAsAnothersIsNotTakenForIt() {
+        Statuses found = new Statuses(List.of(), List.of("b:7400: no answer within 1 s"));
+
+        assertThat(found.missing("b:7400")).contains("no answer within 1 s");
+        assertThat(found.missing("b:740")).isEmpty();
+        page.looked(found, Map.of("b:740", "answers"), 0);
+        assertThat(drawn(24, 80)).contains("  b:740  answers", "  not shown: b:7400: no answer within 1 s");
     }
 
     @Test

@@ -37,6 +37,11 @@ record ClientSettings(
                 Boolean.parseBoolean(words.get(7)));
     }
 
+    /** Of a client that takes one lock again and again, waits for it so long, and gives it back at once. */
+    ClientSettings warmUp(Duration wait) {
+        return new ClientSettings(name, prefix + "/warm-up", 1, leaseTime, wait, Duration.ZERO, seed, true);
+    }
+
     List<String> words() {
         return List.of(
                 name,

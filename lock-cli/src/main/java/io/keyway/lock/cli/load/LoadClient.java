@@ -25,7 +25,6 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -37,7 +36,8 @@ import java.util.stream.IntStream;
  * others that begin with {@code load}. It says {@code load ready CLOCK}, then obeys each line:
  *
  * <ul>
- *   <li>{@code warm N}: takes one lock of all clients so often, writes nothing of it, says {@code load warm};
+ *   <li>{@code warm N}: takes and gives back one lock of all clients so often, or for two seconds, with a journal of
+ *       its own, and then says {@code load warm};
  *   <li>{@code probe N}: asks for so many locks of its own at once, which it waits for a moment, and says {@code load
  *       probed} and how many it got;
  *   <li>{@code burst N}: carries out so many commands, each of which acquires or releases a lock at random, and says
@@ -48,6 +48,8 @@ import java.util.stream.IntStream;
  */
 public final class LoadClient {
     private static final Duration PROBE_LIMIT = Duration.ofMillis(500);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final long WARM_NANOS = 2_000_000_000;
 
     private final BufferedReader in;
     private final Writer out;
@@ -81,7 +83,7 @@ public final class LoadClient {
         try (LockClient client = Locks.open(LockUrl.parse(url), options, LoadClient.class.getClassLoader(), count)) {
             say("ready " + MachineClock.now());
             LoadUser user = new LoadUser(settings, client, count, new Journal(out), this::say);
-            Thread thread = new Thread(() -> obey(client, user), settings.name());
+            Thread thread = new Thread(() -> obey(client, count, user), settings.name());
             thread.setDaemon(true);
             thread.start();
             for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
@@ -104,13 +106,13 @@ public final class LoadClient {
         say("ended");
     }
 
-    private void obey(LockClient client, LoadUser user) {
+    private void obey(LockClient client, RequestCount count, LoadUser user) {
         try {
             while (true) {
                 String[] words = orders.take().split(" ", 2);
                 int times = Integer.parseInt(words[1]);
                 if (words[0].equals("warm")) {
-                    warm(client, times);
+                    warm(client, count, times);
                     say("warm");
                 } else if (words[0].equals("probe")) {
                     say("probed " + probe(client, times));
@@ -128,12 +130,27 @@ public final class LoadClient {
         }
     }
 
-    /** Connects, and loads the code of a hand-over, before anything is measured. */
-    private void warm(LockClient client, int times) throws InterruptedException {
-        for (int i = 0; i < times; i++) {
-            Optional<Lease> lease = client.lock(settings.prefix() + "/warm-up").tryAcquire(Duration.ofSeconds(30));
-            lease.orElseThrow(() -> new IllegalStateException("the lock for warming up was not granted within 30 s"))
-                    .release();
+    /** Connects, and loads the code of the commands, before anything is measured. */
+    private void warm(LockClient client, RequestCount count, int times) throws InterruptedException {
+        ClientSettings own = settings.warmUp(PATIENCE);
+        client.lock(own.prefix() + "/0")
+                .tryAcquire(PATIENCE)
+                .orElseThrow(() -> new IllegalStateException("a lock for warming up was not granted within 30 s"))
+                .release();
+        try (LoadUser user = new LoadUser(own, client, count, new Journal(out), this::warmed)) {
+            long start = System.nanoTime();
+            for (int i = 0; i < times && System.nanoTime() - start < WARM_NANOS; i++) {
+                user.step();
+                user.step();
+            }
+        }
+        count.forget();
+    }
+
+    private void warmed(String line) {
+        say(line);
+        if (line.startsWith("error ")) {
+            throw new IllegalStateException("a lock for warming up: " + line.substring("error ".length()));
         }
     }
 

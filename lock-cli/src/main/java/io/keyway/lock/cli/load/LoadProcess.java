@@ -62,7 +62,13 @@ final class LoadProcess implements AutoCloseable {
             throws IOException {
         List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", IGNORING, "keyway-load"));
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        words.addAll(List.of("-Xrs", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
+        words.addAll(List.of(
+                "-Xrs",
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:-UsePerfData",
+                "-XX:CompileThresholdScaling=0.1"));
         words.addAll(List.of("-Xshare:auto", "-Xlog:disable", "-Xlog:all=error,cds=off:stderr"));
         words.addAll(List.of("-Dio.netty.jfr.enabled=false", "-Djava.util.logging.config.file=/dev/null"));
         words.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=off");

@@ -8,11 +8,12 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.concurrent.CompletionStage;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Stands below a client and counts: the calls to a store that answers by a stage, each of which is a request, and the
+ * Stands below a client and counts: the calls to a store that have a time limit, each of which is a request, and the
  * acquires that needed no message. An engine of a provider's own does not show its messages.
  */
 final class RequestCount implements Interceptor {
@@ -36,6 +37,11 @@ final class RequestCount implements Interceptor {
         return counting ? requests.get() : -1;
     }
 
+    /** What was counted up to now does not count. */
+    void forget() {
+        requests.set(0);
+    }
+
     /** Before an acquire; for the one thread that acquires. */
     void beginAcquire() {
         servedFromCache = false;
@@ -48,7 +54,7 @@ final class RequestCount implements Interceptor {
 
     private <T> T before(Class<T> type, T to) {
         InvocationHandler handler = (proxy, method, arguments) -> {
-            if (counting && CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+            if (counting && Arrays.asList(method.getParameterTypes()).contains(Duration.class)) {
                 requests.incrementAndGet();
             }
             Object answer = pass(to, method, arguments);

@@ -2,10 +2,12 @@
 package io.keyway.lock.cli.trace;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,9 @@ final class Recorded {
     private static final int CLOCK = 2;
     private static final int LOCKS = 3;
     private static final int TEXT = 4;
+
+    /** Messages by which somebody looks, and their answers. */
+    private static final Set<String> QUESTIONS = Set.of("Show", "Query", "Use", "Status");
 
     /** One event. */
     record Entry(long number, long at, String kind, List<String> fields) {
@@ -56,6 +61,13 @@ final class Recorded {
         /** Whether it is a frame that carries nothing. */
         boolean isHeartbeat() {
             return isFrame() && text().startsWith("heartbeat");
+        }
+
+        /** Whether it says nothing of a lock: a frame of questions of who holds, or their answers, or a timer. */
+        boolean isIdle() {
+            return isFrame()
+                    ? Arrays.stream(text().split("; ")).allMatch(each -> QUESTIONS.contains(each.split(" ", 2)[0]))
+                    : text().equals("its timer");
         }
 
         /** Whether it belongs to the beginning of a link. */

@@ -38,7 +38,7 @@ public final class TraceMerge {
      * @param lock the name of the only lock to show; empty for all
      * @param last how long before the end to begin; empty for the whole
      * @param events how many events at most: the last ones
-     * @param heartbeats whether to show frames that carry nothing
+     * @param heartbeats whether to show frames that carry nothing, timers, and questions of who holds
      */
     public record Wish(Optional<String> lock, Optional<Duration> last, int events, boolean heartbeats) {}
 
@@ -267,7 +267,7 @@ public final class TraceMerge {
     private boolean isWanted(Step step) {
         Entry entry = step.entry;
         boolean again = entry.isSent() && step.arrives; // the arrival stands for both
-        boolean quiet = entry.isHeartbeat() && !wish.heartbeats();
+        boolean quiet = (entry.isHeartbeat() || entry.isIdle()) && !wish.heartbeats();
         return !again
                 && !quiet
                 && !isOfNobody(step)
