@@ -1,0 +1,371 @@
+------------------------------- MODULE Views --------------------------------
+(***************************************************************************)
+(* Who leads the bakery, and what a change of leaders does to one lock.    *)
+(*                                                                         *)
+(* Members elect views, one after the other.  A view says who has which    *)
+(* seat, and since which view: a seat is a leader's place in the majority  *)
+(* by which a lock is held.  Homes ask the leaders for the lock.  A home   *)
+(* counts what a leader says only while a majority of all members has      *)
+(* confirmed the home's view to it.  A leader that gets a seat is silent   *)
+(* until nobody counts what the former one has said.                       *)
+(*                                                                         *)
+(* Time is abstract.  What a member has confirmed to a home may lapse at   *)
+(* any moment.  A silence waits for what stood when it began, and for      *)
+(* nothing that was confirmed anew after that, which is what a wait for a  *)
+(* fixed time says.  Links may take for ever: a partition is a link that   *)
+(* does.  That a leader lets one request in at a time, and that what it    *)
+(* has said lapses at a home before it does at the leader, is Activation's *)
+(* (B1, B5, B6), and is taken from there.                                  *)
+(*                                                                         *)
+(* Each rule V1 to V6 is a constant; with one of them FALSE the model must *)
+(* be found wrong.                                                         *)
+(***************************************************************************)
+EXTENDS Naturals, FiniteSets, TLC
+
+CONSTANTS
+    Members,    \* a set of model values
+    Homes,      \* a set of model values; none: views alone
+    Seats,      \* how many leaders a view has
+    Views,      \* how many views there are, the first one included
+    Crashes,    \* how many members end and start anew, with their files
+    Losses,     \* how many do so without
+    Requests,   \* how many requests each home makes
+    Tokens,     \* whether requests have tickets
+    V1,         \* who has voted for a view confirms no older one, and votes for none
+    V2,         \* a home counts only while a majority of the members has confirmed its view
+    V3,         \* who gets a seat is silent until nothing that the former leader said is counted
+    V4,         \* a home counts those who have their seats by its own view, and nobody else
+    V5,         \* whose file is lost waits, and learns from a majority, before it votes or confirms
+    V6          \* who gets a seat lets in only what is above all that former leaders were allowed to let in
+
+VARIABLES
+    content,    \* [1..Views -> [1..Seats -> <<member, since>>]]; empty where no view was elected
+    votes,      \* [1..Views -> SUBSET Members]
+    basis,      \* [1..Views -> Nat]: the latest view that a voter had adopted
+    told,       \* [1..Views -> Nat]: the highest ticket that a voter had recorded
+    promised,   \* [Members -> Nat]: on disk
+    adopted,    \* [Members -> Nat]: on disk
+    recorded,   \* [Members -> Nat]: no leader of its view lets in a ticket above what a majority has recorded; on disk
+    forgot,     \* [Members -> BOOLEAN]: its file was lost
+    tenure,     \* [Members -> Nat]: since which view it has its seat, as it knows; 0 for none
+    speaks,     \* [Members -> BOOLEAN]
+    active,     \* [Members -> Homes \cup {Nobody}]: whom it lets in
+    high,       \* [Members -> Nat]: the highest ticket that it knows of; none up to the floor is let in
+    floor,      \* [Members -> Nat]
+    backed,     \* [Members -> [Members -> Nat]]: so far a member has recorded for it by its present view
+    granted,    \* [Members -> Nat]: the highest ticket that it may let in
+    waits,      \* [Members -> SUBSET (Homes \X Members)]: the confirmations that its silence waits for
+    waitsFor,   \* [Members -> SUBSET Homes]: those whose clients may believe in what stood when its silence began
+    view,       \* [Homes -> Nat]
+    confirmed,  \* [Homes -> SUBSET Members]
+    acks,       \* [Homes -> SUBSET (Members \X Nat)]: whose activations it counts, of which tenures
+    phase,      \* [Homes -> {"idle", "entering", "ticketed", "holding", "lost"}]
+    entered,    \* [Homes -> SUBSET Members]
+    best,       \* [Homes -> Nat]
+    ticket,     \* [Homes -> Nat]
+    left,       \* [Homes -> Nat]
+    last,       \* the ticket of the latest holder
+    wrong,      \* what was broken, if anything was
+    budget      \* [crashes, losses]
+
+electors == <<content, votes, basis, told, promised, adopted, recorded, forgot>>
+leaders  == <<tenure, speaks, active, high, floor, waits, waitsFor, backed, granted>>
+homes    == <<view, confirmed, acks, phase, entered, best, ticket, left>>
+vars     == <<electors, leaders, homes, last, wrong, budget>>
+
+Nobody == "nobody"
+None == [s \in 1 .. Seats |-> <<Nobody, 0>>]
+Majority(set) == 2 * Cardinality(set) > Cardinality(Members)
+Most(set) == 2 * Cardinality(set) > Seats
+Max(a, b) == IF a > b THEN a ELSE b
+
+Tenures(v) == {content[v][s] : s \in 1 .. Seats}
+Since(v, m) == IF \E t \in Tenures(v) : t[1] = m THEN (CHOOSE t \in Tenures(v) : t[1] = m)[2] ELSE 0
+Leads(v, m) == Since(v, m) > 0
+
+Init ==
+    /\ \E first \in [1 .. Seats -> Members] :
+          /\ \A i, j \in 1 .. Seats : i # j => first[i] # first[j]
+          /\ content = [v \in 1 .. Views |-> IF v = 1 THEN [s \in 1 .. Seats |-> <<first[s], 1>>] ELSE None]
+    /\ votes = [v \in 1 .. Views |-> IF v = 1 THEN Members ELSE {}]
+    /\ basis = [v \in 1 .. Views |-> 0]
+    /\ told = [v \in 1 .. Views |-> 0]
+    /\ promised = [m \in Members |-> 1]
+    /\ adopted = [m \in Members |-> 1]
+    /\ recorded = [m \in Members |-> 0]
+    /\ forgot = [m \in Members |-> FALSE]
+    /\ tenure = [m \in Members |-> Since(1, m)]
+    /\ speaks = [m \in Members |-> Leads(1, m)]
+    /\ active = [m \in Members |-> Nobody]
+    /\ high = [m \in Members |-> 0]
+    /\ floor = [m \in Members |-> 0]
+    /\ backed = [m \in Members |-> [x \in Members |-> 0]]
+    /\ granted = [m \in Members |-> 0]
+    /\ waits = [m \in Members |-> {}]
+    /\ waitsFor = [m \in Members |-> {}]
+    /\ view = [h \in Homes |-> 1]
+    /\ confirmed = [h \in Homes |-> {}]
+    /\ acks = [h \in Homes |-> {}]
+    /\ phase = [h \in Homes |-> "idle"]
+    /\ entered = [h \in Homes |-> {}]
+    /\ best = [h \in Homes |-> 0]
+    /\ ticket = [h \in Homes |-> 0]
+    /\ left = [h \in Homes |-> Requests]
+    /\ last = 0
+    /\ wrong = ""
+    /\ budget = [crashes |-> Crashes, losses |-> Losses]
+
+\* Who loses the lock while a silence waits for what it counted by is waited for until its client knows.
+Awaits(l, h) == \E m \in Members : <<h, m>> \in waits[l]
+Outlived(h) == [l \in Members |-> IF Awaits(l, h) THEN waitsFor[l] \cup {h} ELSE waitsFor[l]]
+
+Standing == {<<h, m>> \in Homes \X Members : m \in confirmed[h]}
+Believes(h) == phase[h] \in {"holding", "lost"}
+Leased(h) == ~V2 \/ Majority(confirmed[h])
+
+-----------------------------------------------------------------------------
+(* Members *)
+
+Sound(m) == ~forgot[m] \/ ~V5
+
+\* VOTE: forced to disk before it is said.  It says what its sender has adopted and recorded.
+Vote(m, v) ==
+    /\ v > 1 /\ content[v] = None /\ m \notin votes[v] /\ Sound(m)
+    /\ v > promised[m] \/ (~V1 /\ v > adopted[m])
+    /\ promised' = [promised EXCEPT ![m] = IF V1 THEN v ELSE @]
+    /\ votes' = [votes EXCEPT ![v] = @ \cup {m}]
+    /\ basis' = [basis EXCEPT ![v] = Max(@, adopted[m])]
+    /\ told' = [told EXCEPT ![v] = Max(@, recorded[m])]
+    /\ UNCHANGED <<content, adopted, recorded, forgot, leaders, homes, last, wrong, budget>>
+
+\* LEADERS: whoever asked for the votes has a majority of them.  It gives some seats to voters that have none.
+Elect(v) ==
+    /\ content[v] = None /\ v > 1 /\ Majority(votes[v])
+    /\ LET b == IF basis[v] = 0 THEN 1 ELSE basis[v]
+       IN \E s \in 1 .. Seats, m \in votes[v] :
+            /\ ~Leads(b, m)
+            /\ content' = [content EXCEPT ![v] = [content[b] EXCEPT ![s] = <<m, v>>]]
+    /\ UNCHANGED <<votes, basis, told, promised, adopted, recorded, forgot, leaders, homes, last, wrong, budget>>
+
+\* LEADERS reaches a member.
+Adopt(m, v) ==
+    /\ content[v] # None /\ v > adopted[m] /\ v >= promised[m] /\ Sound(m)
+    /\ adopted' = [adopted EXCEPT ![m] = v]
+    /\ promised' = [promised EXCEPT ![m] = v]
+    /\ recorded' = [recorded EXCEPT ![m] = Max(@, told[v])]
+    /\ backed' = [backed EXCEPT ![m] = [x \in Members |-> 0]]
+    /\ granted' = granted
+    /\ LET since == Since(v, m)
+           new == since > 0 /\ since # tenure[m]
+       IN /\ tenure' = [tenure EXCEPT ![m] = since]
+          /\ speaks' = [speaks EXCEPT ![m] = IF since = 0 THEN FALSE ELSE IF new THEN ~V3 ELSE @]
+          /\ active' = [active EXCEPT ![m] = IF since = 0 \/ new THEN Nobody ELSE @]
+          /\ high' = [high EXCEPT ![m] = IF new THEN (IF V6 THEN told[v] ELSE 0) ELSE @]
+          /\ floor' = [floor EXCEPT ![m] = IF new THEN (IF V6 THEN told[v] ELSE 0) ELSE @]
+          /\ waits' = [waits EXCEPT ![m] = IF new THEN Standing ELSE @]
+          /\ waitsFor' = [waitsFor EXCEPT ![m] = IF new THEN {h \in Homes : Believes(h)} ELSE @]
+    /\ UNCHANGED <<content, votes, basis, told, forgot, homes, last, wrong, budget>>
+
+\* The silence of a leader is over.
+Speak(m) ==
+    /\ tenure[m] > 0 /\ ~speaks[m] /\ Sound(m)
+    /\ waits[m] = {} /\ waitsFor[m] = {}
+    /\ speaks' = [speaks EXCEPT ![m] = TRUE]
+    /\ UNCHANGED <<electors, tenure, active, high, floor, waits, waitsFor, backed, granted, homes, last, wrong,
+                   budget>>
+
+\* It ends, and starts anew with its file: a leader is silent until nobody counts its former life (B5).  Tables are
+\* lost; how far tickets went is on its disk.
+Crash(m) ==
+    /\ budget.crashes > 0 /\ tenure[m] > 0 \* others lose nothing
+    /\ budget' = [budget EXCEPT !.crashes = @ - 1]
+    /\ speaks' = [speaks EXCEPT ![m] = FALSE]
+    /\ active' = [active EXCEPT ![m] = Nobody]
+    /\ backed' = [backed EXCEPT ![m] = [x \in Members |-> 0]]
+    /\ granted' = [granted EXCEPT ![m] = 0]
+    /\ floor' = [floor EXCEPT ![m] = high[m]]
+    /\ waits' = [waits EXCEPT ![m] = Standing]
+    /\ waitsFor' = [l \in Members |->
+                      IF l = m THEN {h \in Homes : Believes(h)}
+                      ELSE waitsFor[l] \cup
+                          {h \in Homes : Awaits(l, h) /\ Believes(h) /\ ~Most({a \in acks[h] : a[1] # m})}]
+    /\ acks' = [h \in Homes |-> {a \in acks[h] : a[1] # m \/ phase[h] = "lost"}]
+    /\ phase' = [h \in Homes |->
+                   IF phase[h] = "holding" /\ ~Most({a \in acks[h] : a[1] # m}) THEN "lost" ELSE phase[h]]
+    /\ UNCHANGED <<electors, tenure, high, view, confirmed, entered, best, ticket, left, last, wrong>>
+
+\* The same, and its file is lost.
+Lose(m) ==
+    /\ budget.losses > 0 /\ ~forgot[m]
+    /\ budget' = [budget EXCEPT !.losses = @ - 1]
+    /\ forgot' = [forgot EXCEPT ![m] = TRUE]
+    /\ promised' = [promised EXCEPT ![m] = 0]
+    /\ adopted' = [adopted EXCEPT ![m] = 0]
+    /\ recorded' = [recorded EXCEPT ![m] = 0]
+    /\ tenure' = [tenure EXCEPT ![m] = 0]
+    /\ speaks' = [speaks EXCEPT ![m] = FALSE]
+    /\ active' = [active EXCEPT ![m] = Nobody]
+    /\ high' = [high EXCEPT ![m] = 0]
+    /\ backed' = [backed EXCEPT ![m] = [x \in Members |-> 0]]
+    /\ granted' = [granted EXCEPT ![m] = 0]
+    /\ floor' = [floor EXCEPT ![m] = 0]
+    /\ waits' = [waits EXCEPT ![m] = Standing]
+    /\ waitsFor' = [l \in Members |->
+                      IF l = m THEN {h \in Homes : Believes(h)}
+                      ELSE waitsFor[l] \cup
+                          {h \in Homes : Awaits(l, h) /\ Believes(h) /\ ~Most({a \in acks[h] : a[1] # m})}]
+    /\ acks' = [h \in Homes |-> {a \in acks[h] : a[1] # m \/ phase[h] = "lost"}]
+    /\ phase' = [h \in Homes |->
+                   IF phase[h] = "holding" /\ ~Most({a \in acks[h] : a[1] # m}) THEN "lost" ELSE phase[h]]
+    /\ UNCHANGED <<content, votes, basis, told, view, confirmed, entered, best, ticket, left, last, wrong>>
+
+\* It has waited, also for as long as votes are counted after they were asked for, and since then a majority of others
+\* has told it what they have promised, adopted and recorded.
+Learn(m) ==
+    /\ forgot[m] /\ V5 /\ waits[m] = {} /\ waitsFor[m] = {}
+    /\ \E set \in SUBSET {x \in Members \ {m} : ~forgot[x]} :
+         LET top(f) == CHOOSE n \in {f[x] : x \in set} : \A x \in set : f[x] <= n
+         IN /\ Majority(set)
+            /\ promised' = [promised EXCEPT ![m] = top(promised)]
+            /\ recorded' = [recorded EXCEPT ![m] = top(recorded)]
+    /\ forgot' = [forgot EXCEPT ![m] = FALSE]
+    /\ votes' = [v \in 1 .. Views |-> IF content[v] = None THEN votes[v] \ {m} ELSE votes[v]]
+    /\ UNCHANGED <<content, basis, told, adopted, leaders, homes, last, wrong, budget>>
+
+\* A leader wants to let in greater tickets: a member that has its view, and has promised no later one, records how far.
+Record(l, m) ==
+    /\ Tokens /\ tenure[l] > 0 /\ adopted[l] = adopted[m] /\ promised[m] = adopted[m] /\ Sound(m)
+    /\ \E h \in Homes :
+         /\ phase[h] = "ticketed" /\ ticket[h] > granted[l] /\ ticket[h] > backed[l][m]
+         /\ recorded' = [recorded EXCEPT ![m] = Max(@, ticket[h])]
+         /\ backed' = [backed EXCEPT ![l][m] = ticket[h]]
+         /\ granted' = [granted EXCEPT ![l] =
+                          IF Majority({m} \cup {x \in Members : backed[l][x] >= ticket[h]}) THEN ticket[h] ELSE @]
+    /\ UNCHANGED <<content, votes, basis, told, promised, adopted, forgot, tenure, speaks, active, high, floor, waits,
+                   waitsFor, homes, last, wrong, budget>>
+
+-----------------------------------------------------------------------------
+(* Homes *)
+
+\* CONFIRMED: asked after all that stood before.  A silence does not wait for what is confirmed anew.
+Confirm(h, m) ==
+    /\ adopted[m] = view[h] /\ (promised[m] = view[h] \/ ~V1) /\ Sound(m)
+    /\ phase[h] \in {"entering", "ticketed", "holding"} \/ Requests = 0
+    /\ m \notin confirmed[h] \/ \E l \in Members : <<h, m>> \in waits[l]
+    /\ confirmed' = [confirmed EXCEPT ![h] = @ \cup {m}]
+    /\ waits' = [l \in Members |-> waits[l] \ {<<h, m>>}]
+    /\ UNCHANGED <<electors, backed, granted, tenure, speaks, active, high, floor, waitsFor, view, acks, phase,
+                   entered, best, ticket, left, last, wrong, budget>>
+
+\* So much time has passed since it was asked for: without a majority the lock is lost.
+Lapse(h, m) ==
+    LET kept == confirmed[h] \ {m}
+        lost == V2 /\ phase[h] = "holding" /\ ~Majority(kept)
+    IN /\ m \in confirmed[h]
+       /\ confirmed' = [confirmed EXCEPT ![h] = kept]
+       /\ waits' = [l \in Members |-> waits[l] \ {<<h, m>>}]
+       /\ waitsFor' = IF lost THEN Outlived(h) ELSE waitsFor
+       /\ phase' = [phase EXCEPT ![h] = IF lost THEN "lost" ELSE @]
+       /\ UNCHANGED <<electors, backed, granted, tenure, speaks, active, high, floor, view, acks, entered, best,
+                      ticket, left, last, wrong, budget>>
+
+\* A view reaches a home.  Those who have no seat by it, or another one, are counted no more.  What members have
+\* confirmed of earlier views stands until it lapses: it says that they had promised no later one.
+Move(h, v) ==
+    /\ content[v] # None /\ v > view[h]
+    /\ LET kept == IF V4 THEN {a \in acks[h] : Since(v, a[1]) = a[2]} ELSE acks[h]
+           lost == phase[h] = "holding" /\ ~Most(kept)
+       IN /\ view' = [view EXCEPT ![h] = v]
+          /\ waitsFor' = IF lost THEN Outlived(h) ELSE waitsFor
+          /\ acks' = [acks EXCEPT ![h] = IF lost \/ phase[h] = "lost" THEN @ ELSE kept]
+          /\ phase' = [phase EXCEPT ![h] = IF lost THEN "lost" ELSE @]
+          /\ entered' = [entered EXCEPT ![h] = {m \in @ : Leads(v, m)}]
+    /\ UNCHANGED <<electors, backed, granted, tenure, speaks, active, high, floor, waits, confirmed, best, ticket,
+                   left, last, wrong, budget>>
+
+Enter(h) ==
+    /\ phase[h] = "idle" /\ left[h] > 0
+    /\ phase' = [phase EXCEPT ![h] = IF Tokens THEN "entering" ELSE "ticketed"]
+    /\ left' = [left EXCEPT ![h] = @ - 1]
+    /\ UNCHANGED <<electors, leaders, view, confirmed, acks, entered, best, ticket, last, wrong, budget>>
+
+\* ENTERED of a leader of its view; that of the majority gives it a ticket.
+Entered(h, m) ==
+    /\ phase[h] = "entering" /\ m \notin entered[h] /\ speaks[m]
+    /\ tenure[m] > 0 /\ Since(view[h], m) = tenure[m]
+    /\ LET all == entered[h] \cup {m}
+           most == Max(best[h], high[m])
+       IN /\ best' = [best EXCEPT ![h] = most]
+          /\ entered' = [entered EXCEPT ![h] = IF Most(all) THEN {} ELSE all]
+          /\ phase' = [phase EXCEPT ![h] = IF Most(all) THEN "ticketed" ELSE @]
+          /\ ticket' = [ticket EXCEPT ![h] = IF Most(all) THEN most + 1 ELSE @]
+    /\ UNCHANGED <<electors, leaders, view, confirmed, acks, left, last, wrong, budget>>
+
+\* ACTIVATED, said and counted in a step: what Activation says of links holds here too.  A majority lets it hold.
+Activate(m, h) ==
+    /\ phase[h] \in {"ticketed", "holding"} /\ speaks[m] /\ tenure[m] > 0
+    /\ active[m] \in {Nobody, h} /\ <<m, tenure[m]>> \notin acks[h]
+    /\ Leased(h) /\ (~V4 \/ Since(view[h], m) = tenure[m])
+    /\ Tokens => /\ phase[h] = "ticketed" => ticket[h] > floor[m]
+                 /\ ticket[h] <= granted[m]
+    /\ LET all == acks[h] \cup {<<m, tenure[m]>>}
+           holds == phase[h] = "ticketed" /\ Most(all)
+       IN /\ active' = [active EXCEPT ![m] = h]
+          /\ high' = [high EXCEPT ![m] = Max(@, ticket[h])]
+          /\ acks' = [acks EXCEPT ![h] = all]
+          /\ phase' = [phase EXCEPT ![h] = IF holds THEN "holding" ELSE @]
+          /\ last' = IF holds THEN ticket[h] ELSE last
+          /\ wrong' = IF holds /\ Tokens /\ ticket[h] <= last THEN "a token that does not rise" ELSE wrong
+    /\ UNCHANGED <<electors, backed, granted, tenure, speaks, floor, waits, waitsFor, view, confirmed, entered, best,
+                   ticket, left, budget>>
+
+\* UNLOCK; the client gives up; it has heard that the lock is lost; or its ticket comes too late, and it gives up.
+Leave(h) ==
+    /\ phase[h] \in {"ticketed", "holding", "lost"}
+    /\ phase' = [phase EXCEPT ![h] = "idle"]
+    /\ acks' = [acks EXCEPT ![h] = {}]
+    /\ entered' = [entered EXCEPT ![h] = {}]
+    /\ best' = [best EXCEPT ![h] = 0]
+    /\ ticket' = [ticket EXCEPT ![h] = 0]
+    /\ confirmed' = [confirmed EXCEPT ![h] = IF left[h] = 0 THEN {} ELSE @] \* of no use any more
+    /\ waits' = [l \in Members |-> IF left[h] = 0 THEN {w \in waits[l] : w[1] # h} ELSE waits[l]]
+    /\ waitsFor' = [l \in Members |-> waitsFor[l] \ {h}]
+    /\ UNCHANGED <<electors, backed, granted, tenure, speaks, active, high, floor, view, left, last, wrong, budget>>
+
+\* A silence does not wait for whoever holds by what was confirmed after it began.
+Outlast(l, h) ==
+    /\ h \in waitsFor[l] /\ phase[h] = "holding" /\ \A m \in Members : <<h, m>> \notin waits[l]
+    /\ waitsFor' = [waitsFor EXCEPT ![l] = @ \ {h}]
+    /\ UNCHANGED <<electors, backed, granted, tenure, speaks, active, high, floor, waits, homes, last, wrong, budget>>
+
+\* The leader hears that it is over, or has not heard its home for so long that nobody counts it.
+Clear(m) ==
+    /\ active[m] # Nobody /\ <<m, tenure[m]>> \notin acks[active[m]] /\ phase[active[m]] # "lost"
+    /\ active' = [active EXCEPT ![m] = Nobody]
+    /\ floor' = [floor EXCEPT ![m] = high[m]]
+    /\ UNCHANGED <<electors, backed, granted, tenure, speaks, high, waits, waitsFor, homes, last, wrong, budget>>
+
+Next ==
+    \/ \E m \in Members, v \in 1 .. Views : Vote(m, v) \/ Adopt(m, v)
+    \/ \E v \in 1 .. Views : Elect(v)
+    \/ \E m \in Members : Speak(m) \/ Crash(m) \/ Lose(m) \/ Learn(m) \/ Clear(m)
+    \/ \E l, m \in Members : Record(l, m)
+    \/ \E h \in Homes, m \in Members : Confirm(h, m) \/ Lapse(h, m) \/ Entered(h, m) \/ Activate(m, h) \/ Outlast(m, h)
+    \/ \E h \in Homes, v \in 1 .. Views : Move(h, v)
+    \/ \E h \in Homes : Enter(h) \/ Leave(h)
+
+Spec == Init /\ [][Next]_vars
+
+-----------------------------------------------------------------------------
+(* What must be true *)
+
+Exclusion == \A g, h \in Homes : Believes(g) /\ Believes(h) => g = h
+TokensRise == wrong = ""
+
+\* While a home counts by a view, nobody speaks who has got a seat by a later one.
+OneSetOfLeaders ==
+    \A h \in Homes, m \in Members :
+        (Majority(confirmed[h]) /\ tenure[m] > view[h]) => ~speaks[m]
+
+Symmetry == Permutations(Members) \cup Permutations(Homes)
+=============================================================================
