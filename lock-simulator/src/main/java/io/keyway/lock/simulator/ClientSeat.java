@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,8 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
 
         private String server;
         private @Nullable NodeId node;
+        /** The number of the cell through which the client talked to that member before this one found it. */
+        private int former;
 
         SimLine(ClientSeat seat, SimCell cell, String server, @Nullable NodeId node) {
             this.server = server;
@@ -62,7 +65,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
         public void settled(NodeId member) {
             node = member;
             server = member.toString();
-            seat.settled(cell, member);
+            former = seat.settled(cell, member);
         }
     }
 
@@ -184,10 +187,13 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
         cell.input(input);
     }
 
-    private void settled(SimCell cell, NodeId member) {
+    /** The number of the cell through which the client talked to that member so far. */
+    private int settled(SimCell cell, NodeId member) {
         SimNode target = cluster.node(member);
         cell.settled(target);
+        int former = node.cellTo(target, node.incarnation());
         node.talksTo(target, cell.number());
+        return former;
     }
 
     // What the router needs
@@ -237,6 +243,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
     @Override
     public void spare(SimLine line) {
         line.cell.spare();
+        node.talksTo(Objects.requireNonNull(line.cell.target()), line.former);
         line.post(new Input.Closing());
     }
 

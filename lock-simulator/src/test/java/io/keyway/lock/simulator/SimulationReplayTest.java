@@ -187,4 +187,23 @@ class SimulationReplayTest {
                 listed mishaps 0
                 """);
     }
+
+    /** R16: a client's second way to a member was given up, and what it said there counted for nothing from then on. */
+    @Test
+    void aSecondWayToAMemberThatIsGivenUpIsNotTheClients() {
+        assertClean("""
+                options seed=1099511685651 profile=CLUSTER budget=RESTARTS members=3 spares=0 clients=6 users=2 \
+                names=3 ordered=true latency=294295 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 \
+                batchWindow=0 lateness=5000000 diskLatency=1031895 faultPhase=32000000000 faults=15 acts=39 \
+                maxTtl=4000000000 drift=0 outOfSpec=false purityPerMille=0
+                fault NEW_LIST at 3785140753ns for 3345897ns node 0 amount 6
+                fault NEW_LIST at 5616632693ns for 976561961ns node -2 amount 6
+                fault CRASH at 7138ms for 1052ms node 3 amount 0
+                act lock at 2573232451ns client 3 user 1 name 1 wait 0ns hold 16024722ns
+                act lock at 394835310ns client 6 user 1 name 1 wait 0ns hold 93231ns
+                listed mishaps 2
+                mishap at 5571366448ns client 3 member -2 direction 0 lost false doubled false late 200ms
+                mishap at 6596269048ns client 3 member -2 direction 1 lost false doubled false late 725501576ns
+                """);
+    }
 }
