@@ -7,6 +7,7 @@ import io.keyway.lock.tck.process.ChildProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -287,6 +288,7 @@ class TerminalStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void twoFirstBuildsAtOnce() throws Exception {
         play(LONG);
         Path root = Files.createDirectories(directory.resolve("fresh"));

@@ -97,7 +97,7 @@ class AgentSimulationTest {
 
     @Test
     void eachCircleEndsByOneVictim() {
-        Sum sum = run(0, 120);
+        Sum sum = run(0, 60);
         assertThat(sum.confirmed).as("%s", sum).isGreaterThan(100);
         assertThat(sum.surrenders).as("%s", sum).isPositive();
         assertThat(sum.aborts).as("%s", sum).isPositive();

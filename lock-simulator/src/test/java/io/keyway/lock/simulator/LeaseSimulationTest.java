@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * something, and every rare situation came up.
  */
 class LeaseSimulationTest {
-    private static final long EVENTS = Long.getLong("keyway.events", 4_000_000);
+    private static final long EVENTS = Long.getLong("keyway.events", 3_000_000);
 
     /**
      * What no world reaches: two claims of one lock need broken clocks, a claim after the quarantine a clock that is

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  * came up.
  */
 class SessionSimulationTest {
-    private static final long SEEDS = Long.getLong("keyway.seeds", 15_000);
+    private static final long SEEDS = Long.getLong("keyway.seeds", 8_000);
 
     @Test
     void sessionsKeepOrderAndBelief() throws InterruptedException {
