@@ -12,8 +12,6 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
-import io.keyway.lock.spi.Probe;
-import io.keyway.lock.spi.TreeModes;
 import java.util.List;
 
 /** A grant as its helper knows it. Whether it is in use and believed is in its handle. */
@@ -148,20 +146,6 @@ final class ClientGrant {
         frozen = false;
         reasserted = false;
         confirming = false;
-    }
-
-    /** Tells the user of this grant of a probe if it is in the way of that waiter; false if it is not. */
-    boolean tellSought(Waiter waiter, Probe probe, Key key, Turn turn) {
-        GrantHandle.Use use = handle.use();
-        if (use == null) {
-            return false;
-        }
-        boolean inTheWay =
-                !handle.covers(waiter.call.converts()) && !TreeModes.together(handle.mode(), waiter.call.mode());
-        if (inTheWay) {
-            turn.tell(new LockNotice.Sought(key, use.token(), 0, probe));
-        }
-        return inTheWay;
     }
 
     ClientGrant copy() {

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.client;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.spi.TreeModes;
 import java.util.AbstractList;
 import java.util.Arrays;
@@ -135,6 +136,15 @@ final class GrantList extends AbstractList<ClientGrant> {
             }
         }
         return false;
+    }
+
+    /** When belief in one of the frozen ones ends first; {@link Turn#NEVER} if none is frozen. */
+    long nextFrozen() {
+        long next = Turn.NEVER;
+        for (int i = 0; i < size; i++) {
+            next = all[i].frozen ? Turn.earlier(next, all[i].handle.deadline()) : next;
+        }
+        return next;
     }
 
     /** All permits of them. */

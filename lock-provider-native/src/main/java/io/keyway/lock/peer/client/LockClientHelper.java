@@ -174,7 +174,7 @@ public class LockClientHelper implements Machine {
         } else if (message instanceof LockMessage.Reasserted reasserted) {
             reasserted(reasserted, turn);
         } else if (message instanceof LockMessage.Sought sought) {
-            sought(sought, turn);
+            ProbePath.sought(key, sought, grants, waiters, turn);
         } else if (message instanceof LockMessage.Query query) {
             ClientGrant.answer(from, query, grants, waiters.queue(), turn);
         } else if (!(message instanceof LockMessage.Misdirected m && waiters.misdirected(m.request(), turn))
@@ -286,7 +286,7 @@ public class LockClientHelper implements Machine {
                 end(held, LeaseLoss.Cause.EXPIRED, "its deadline passed", true, turn);
             }
         } else if (call instanceof LockCall.Seek seek) {
-            seek(seek, turn);
+            ProbePath.seek(key, seek, grants, waiters, turn);
         } else if (call instanceof LockCall.Evict evict) {
             ClientGrant held = grants.of(evict.token());
             if (held != null) {
@@ -294,41 +294,6 @@ public class LockClientHelper implements Machine {
             }
         } else {
             questions().called(call, turn);
-        }
-    }
-
-    /**
-     * That waiter wants to reach whoever is in its way. Its manager knows, if it knows the request; if not, somebody
-     * here is: the user of a grant, or a waiter who asks first.
-     */
-    private void seek(LockCall.Seek seek, Turn turn) {
-        Waiter waiter = waiters.find(seek.request());
-        if (waiter == null || (waiter.converts() && !waiter.isSent())) {
-            return;
-        }
-        if (waiter.isSent()) {
-            if (turn.client().exists()) {
-                turn.send(turn.client().session(), new LockMessage.Seek(key, seek.request(), seek.probe()));
-            }
-            return;
-        }
-        boolean used = false;
-        for (ClientGrant held : grants) {
-            used |= held.tellSought(waiter, seek.probe(), key, turn);
-        }
-        if (!used) {
-            waiters.queue().tellAhead(waiter, seek.probe(), key, turn);
-        }
-    }
-
-    /** Somebody elsewhere waits for what is used here, or behind a waiter of this client. */
-    private void sought(LockMessage.Sought sought, Turn turn) {
-        ClientGrant held = sought.grant() == 0 ? null : grants.covering(sought.grant());
-        GrantHandle.Use use = held == null ? null : held.handle.use();
-        if (use != null) {
-            turn.tell(new LockNotice.Sought(key, use.token(), 0, sought.probe()));
-        } else if (sought.grant() == 0 && waiters.find(sought.ahead()) != null) {
-            turn.tell(new LockNotice.Sought(key, 0, sought.ahead(), sought.probe()));
         }
     }
 
@@ -743,11 +708,7 @@ public class LockClientHelper implements Machine {
     }
 
     private void armFrozen(Turn turn) {
-        long next = Turn.NEVER;
-        for (ClientGrant held : grants) {
-            next = held.frozen ? Turn.earlier(next, held.handle.deadline()) : next;
-        }
-        turn.timer(FROZEN, next);
+        turn.timer(FROZEN, grants.nextFrozen());
     }
 
     private void sessionOpen(Peer session, Turn turn) {
@@ -867,7 +828,7 @@ public class LockClientHelper implements Machine {
     private void await(Turn turn) {
         boolean owes = (releases != null && !releases.isEmpty()) || (questions != null && !questions.isEmpty());
         long needed = waiters.awaitedTtl(eachAsks);
-        if (needed == 0 && (owes || anyFrozen())) {
+        if (needed == 0 && (owes || grants.nextFrozen() != Turn.NEVER)) {
             needed = DirectoryClient.TTL;
         }
         if (needed == awaiting) {
@@ -880,15 +841,6 @@ public class LockClientHelper implements Machine {
         if (needed != 0) {
             turn.client().await(key, needed);
         }
-    }
-
-    private boolean anyFrozen() {
-        for (ClientGrant held : grants) {
-            if (held.frozen) {
-                return true;
-            }
-        }
-        return false;
     }
 
     @Override

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue} with
  * the {@link TurnOrder} in it and the requests that {@link NoWaits do not wait}, {@link Recalls}, {@link Reassertions}
- * after a start, the {@link Breaks} and {@link StatusQueries} of administrators, and the {@link Watches} of those who
- * want to hear of each change. The manager grants, ends grants and answers requests.
+ * after a start, the {@link Breaks} of administrators, and the {@link Observers}, who ask and change nothing. The
+ * manager grants, ends grants and answers requests.
  *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
  * floor of tokens. <i>Granted</i>: one grant, or as many as {@link Admission} lets stand together. <i>Waited for</i>:
@@ -61,9 +61,6 @@ import org.jspecify.annotations.Nullable;
  * A name is a flat lock or a level of trees, by what stands or waits; a request of the other kind is refused. At a
  * level several grants may wait to be raised, each before all requests, and whoever stands beside all that is before it
  * is granted.
- * A SEEK changes nothing: it goes on, as SOUGHT, to the holders that keep the request from being granted, or if there
- * is none to the requests before it that do. A WATCH changes nothing: it is answered with CHANGED when the version is
- * not the one that it names, at once if it is another one already.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;
@@ -71,13 +68,6 @@ public class LockManager implements Machine {
     private static final int STATUS = 2;
     private static final int KEPT = 3;
     private static final int WATCH = 4;
-
-    /**
-     * For so long after a holder gave the lock to another client that waited for it, each grant is wanted, in
-     * nanoseconds. It goes back at its release instead of lying in a cache from which it would be recalled at once, and
-     * no client has the lock again and again while the others are on their way.
-     */
-    private static final long CALM = 100_000_000;
 
     /** No more holders are named to one who waits or is refused. */
     private static final int SHOWN = 16;
@@ -88,16 +78,15 @@ public class LockManager implements Machine {
     final Grants grants = new Grants();
     private @Nullable Recalls recalls;
     private @Nullable WaitQueue queue;
-    private @Nullable StatusQueries questions;
-    private @Nullable Watches watches;
+    private @Nullable Observers observers;
     private @Nullable Breaks breaks;
     private @Nullable Reassertions reassertions;
 
     /** How many permits one resource has, as the last request said that was granted. */
     private int perResource;
 
-    /** When clients last took the lock from each other; {@link Turn#NEVER} if nobody remembers. */
-    private long contendedAt = Turn.NEVER;
+    /** Null if clients have not taken the lock from each other, or nobody remembers. */
+    private @Nullable Contention contention;
 
     /** A name at rest. */
     public LockManager(Key key, LockSettings settings, Admission admission) {
@@ -122,18 +111,11 @@ public class LockManager implements Machine {
             revoked(from, revoked, turn);
         } else if (message instanceof LockMessage.Reassert claim) {
             reassert(from, claim, turn);
-        } else if (message instanceof LockMessage.Seek seek) {
-            sought(from, seek, turn);
-        } else if (message instanceof LockMessage.Show show) {
-            questions = questions == null ? new StatusQueries(key, STATUS) : questions;
-            questions.begin(from, show, shown(), turn);
-        } else if (message instanceof LockMessage.Watch watch) {
-            watches = watches == null ? new Watches(key, WATCH, settings.maxWaiters()) : watches;
-            watches.begin(from, watch, turn);
-        } else if (message instanceof LockMessage.Use use && questions != null) {
-            questions.answered(from, use, shown(), turn);
         } else if (message instanceof LockMessage.Break request) {
             breakGrant(from, request, turn);
+        } else {
+            observers = observers == null ? new Observers(key, STATUS, WATCH, settings.maxWaiters()) : observers;
+            observers.received(from, message, seen(), turn);
         }
         settle(turn);
     }
@@ -168,8 +150,8 @@ public class LockManager implements Machine {
             reopen(turn);
         } else if (slot == KEPT) {
             endKept(turn);
-        } else if (slot == STATUS && questions != null) {
-            questions.due(shown(), turn);
+        } else if (slot == STATUS && observers != null) {
+            observers.due(seen(), turn);
         }
         settle(turn);
     }
@@ -303,33 +285,6 @@ public class LockManager implements Machine {
         }
     }
 
-    /** Passes a probe on along the edges that are there now: to whoever keeps that request from being granted. */
-    private void sought(Peer from, LockMessage.Seek seek, Turn turn) {
-        WaitQueue waiters = queue;
-        WaitQueue.Wait wait = waiters == null ? null : waiters.find(from, seek.request());
-        if (waiters == null || wait == null) {
-            return;
-        }
-        HeldGrant own = wait.converts() ? current(from, wait.request.converts()) : null;
-        boolean held = false;
-        for (HeldGrant grant : grants) {
-            if (!grant.equals(own) && Admission.standsInTheWay(grant.mode, wait.mode())) {
-                held = true;
-                if (!grant.peer.equals(HeldGrant.NOBODY)) {
-                    turn.send(grant.peer, new LockMessage.Sought(key, grant.token, 0, seek.probe()));
-                }
-            }
-        }
-        for (WaitQueue.Wait ahead : held ? List.<WaitQueue.Wait>of() : waiters.all()) {
-            if (ahead.equals(wait)) {
-                return;
-            }
-            if (Admission.standsInTheWay(ahead.mode(), wait.mode())) {
-                turn.send(ahead.peer, new LockMessage.Sought(key, 0, ahead.request.request(), seek.probe()));
-            }
-        }
-    }
-
     private void leave(WaitQueue.Wait wait, Turn turn) {
         if (queue != null) {
             queue.remove(wait);
@@ -413,9 +368,8 @@ public class LockManager implements Machine {
     }
 
     private boolean isWanted(Turn turn) {
-        boolean contended = contendedAt != Turn.NEVER && turn.now() - contendedAt < CALM;
-        contendedAt = contended ? contendedAt : Turn.NEVER;
-        return contended || othersWait();
+        contention = contention == null || contention.isOver(turn) ? null : contention;
+        return contention != null || othersWait();
     }
 
     /** Of one that nobody else wants. */
@@ -517,7 +471,7 @@ public class LockManager implements Machine {
     /** That holder makes way for whoever waits: clients take the lock from each other. */
     private void handsOver(Peer from, Turn turn) {
         if (queue != null && queue.isWantedByOthersThan(from)) {
-            contendedAt = turn.now();
+            contention = new Contention(turn.now());
         }
     }
 
@@ -571,11 +525,8 @@ public class LockManager implements Machine {
                 queue.remove(wait);
             }
         }
-        if (questions != null) {
-            questions.ended(peer, shown(), turn);
-        }
-        if (watches != null) {
-            watches.ended(peer);
+        if (observers != null) {
+            observers.ended(peer, seen(), turn);
         }
         if (breaks != null) {
             breaks.sessionEnded(peer);
@@ -871,9 +822,8 @@ public class LockManager implements Machine {
         return queue == null ? List.of() : queue.all();
     }
 
-    /** What administrators ask about. */
-    private StatusQueries.Shown shown() {
-        return new StatusQueries.Shown(grants, waiters(), perResource);
+    private Observers.Seen seen() {
+        return new Observers.Seen(grants, queue, perResource);
     }
 
     private boolean othersWait() {
@@ -882,19 +832,18 @@ public class LockManager implements Machine {
 
     /** What is empty is not kept. */
     private void settle(Turn turn) {
-        if (watches != null) {
-            watches.look(grants, waiters(), turn);
-            watches = watches.isEmpty() ? null : watches;
+        if (observers != null) {
+            observers.settle(seen(), turn);
+            observers = observers.isEmpty() ? null : observers;
         }
         queue = queue == null || queue.isEmpty() ? null : queue;
-        questions = questions == null || questions.isEmpty() ? null : questions;
         breaks = breaks == null || breaks.isEmpty() ? null : breaks;
         reassertions = closed() ? reassertions : null;
     }
 
     @Override
     public boolean atRest() {
-        return grants.isEmpty() && queue == null && questions == null && watches == null && !closed();
+        return grants.isEmpty() && queue == null && observers == null && !closed();
     }
 
     @Override
@@ -912,12 +861,11 @@ public class LockManager implements Machine {
         LockManager copy = fresh(key, settings, admission);
         grants.copyInto(copy.grants);
         copy.queue = queue == null ? null : queue.copy();
-        copy.questions = questions == null ? null : questions.copy();
-        copy.watches = watches == null ? null : watches.copy();
+        copy.observers = observers == null ? null : observers.copy();
         copy.breaks = breaks == null ? null : breaks.copy();
         copy.reassertions = reassertions == null ? null : reassertions.copy(copy.grants);
         copy.perResource = perResource;
-        copy.contendedAt = contendedAt;
+        copy.contention = contention;
         return copy;
     }
 
@@ -928,13 +876,9 @@ public class LockManager implements Machine {
         if (queue != null) {
             queue.encode(out);
         }
-        out.put(questions != null);
-        if (questions != null) {
-            questions.encode(out);
-        }
-        out.put(watches != null);
-        if (watches != null) {
-            watches.encode(out);
+        out.put(observers != null);
+        if (observers != null) {
+            observers.encode(out);
         }
         out.put(breaks != null);
         if (breaks != null) {
@@ -944,6 +888,9 @@ public class LockManager implements Machine {
         if (reassertions != null) {
             reassertions.encode(out);
         }
-        out.time(contendedAt).put(perResource);
+        out.put(contention != null).put(perResource);
+        if (contention != null) {
+            contention.encode(out);
+        }
     }
 }

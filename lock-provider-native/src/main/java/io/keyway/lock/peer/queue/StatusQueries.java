@@ -24,9 +24,6 @@ final class StatusQueries {
     /** The longest wait for a client's answer, in nanoseconds. */
     private static final long LIMIT = 1_000_000_000L;
 
-    /** What is told of a name, as its manager knows it. */
-    record Shown(List<HeldGrant> grants, Iterable<WaitQueue.Wait> waiters, int perResource) {}
-
     private final Key key;
     private final int slot;
     private final List<StatusQuery> pending = new ArrayList<>(1);
@@ -43,14 +40,14 @@ final class StatusQueries {
     }
 
     /** Asks all clients that hold or wait. */
-    void begin(Peer from, LockMessage.Show show, Shown shown, Turn turn) {
+    void begin(Peer from, LockMessage.Show show, Observers.Seen seen, Turn turn) {
         Set<Peer> clients = new LinkedHashSet<>();
         long newest = 0;
-        for (HeldGrant grant : shown.grants()) {
+        for (HeldGrant grant : seen.grants()) {
             clients.add(grant.peer);
             newest = Math.max(newest, grant.token);
         }
-        for (WaitQueue.Wait wait : shown.waiters()) {
+        for (WaitQueue.Wait wait : seen.waiters()) {
             if (!wait.request.noWait()) {
                 clients.add(wait.peer);
             }
@@ -63,41 +60,41 @@ final class StatusQueries {
             }
         });
         pending.add(query);
-        tellComplete(shown, turn);
+        tellComplete(seen, turn);
     }
 
-    void answered(Peer from, LockMessage.Use use, Shown shown, Turn turn) {
+    void answered(Peer from, LockMessage.Use use, Observers.Seen seen, Turn turn) {
         for (StatusQuery query : pending) {
             if (query.query == use.query()) {
                 query.answered(from, use);
             }
         }
-        tellComplete(shown, turn);
+        tellComplete(seen, turn);
     }
 
-    void due(Shown shown, Turn turn) {
+    void due(Observers.Seen seen, Turn turn) {
         for (StatusQuery query : pending) {
             if (turn.now() - query.until >= 0) {
                 query.giveUp();
             }
         }
-        tellComplete(shown, turn);
+        tellComplete(seen, turn);
     }
 
     /** That session is over. */
-    void ended(Peer peer, Shown shown, Turn turn) {
+    void ended(Peer peer, Observers.Seen seen, Turn turn) {
         pending.removeIf(query -> query.peer.equals(peer));
         for (StatusQuery query : pending) {
             query.ended(peer);
         }
-        tellComplete(shown, turn);
+        tellComplete(seen, turn);
     }
 
-    private void tellComplete(Shown shown, Turn turn) {
+    private void tellComplete(Observers.Seen seen, Turn turn) {
         pending.removeIf(query -> {
             boolean complete = query.complete();
             if (complete) {
-                tell(query, shown, turn);
+                tell(query, seen, turn);
             }
             return complete;
         });
@@ -108,17 +105,17 @@ final class StatusQueries {
         turn.timer(slot, first);
     }
 
-    private void tell(StatusQuery query, Shown shown, Turn turn) {
+    private void tell(StatusQuery query, Observers.Seen seen, Turn turn) {
         ParticipantList all = new ParticipantList();
         long out = 0;
-        for (HeldGrant grant : shown.grants()) {
+        for (HeldGrant grant : seen.grants()) {
             Participant holder = query.holder(grant, turn.now());
             if (holder != null) {
                 all.add(holder);
                 out += grant.mode == LockMode.PERMITS ? grant.permits : 0;
             }
         }
-        inOrder(query, shown, turn).forEach(all::add);
+        inOrder(query, seen, turn).forEach(all::add);
         for (ParticipantList.Part part : all.parts()) {
             turn.send(
                     query.peer,
@@ -127,7 +124,7 @@ final class StatusQueries {
                             query.request,
                             part.holders(),
                             part.waiters(),
-                            shown.perResource(),
+                            seen.perResource(),
                             (int) Math.min(out, Integer.MAX_VALUE),
                             part.more() + (part.last() ? query.more() : 0),
                             part.last()));
@@ -135,10 +132,10 @@ final class StatusQueries {
     }
 
     /** An upgrade, and then in the order of their calls, as far as durations tell: as they will be served. */
-    private static List<Participant> inOrder(StatusQuery query, Shown shown, Turn turn) {
+    private static List<Participant> inOrder(StatusQuery query, Observers.Seen seen, Turn turn) {
         List<Participant> upgrades = new ArrayList<>(1);
         List<Participant> all = new ArrayList<>();
-        for (WaitQueue.Wait wait : shown.waiters()) {
+        for (WaitQueue.Wait wait : seen.waiters()) {
             LockMessage.Acquire asked = wait.request;
             // A client that has answered told of those in its queue; an upgrade is none of them.
             if (!asked.noWait() && (wait.converts() || !query.hasAnswered(wait.peer))) {
@@ -146,7 +143,7 @@ final class StatusQueries {
                         .add(new Participant(asked.owner(), asked.mode(), asked.permits(), 0, turn.now() - wait.since));
             }
         }
-        query.waiters(shown.grants(), all);
+        query.waiters(seen.grants(), all);
         all.sort(Comparator.comparingLong(Participant::nanos).reversed());
         upgrades.addAll(all);
         return upgrades;
