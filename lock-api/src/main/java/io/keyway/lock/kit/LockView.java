@@ -32,6 +32,7 @@ final class LockView implements DistributedLock {
     private final LockMode mode;
     private final int perResource;
     private final WriterPolicy policy;
+    private final boolean soft;
     private final LockOptions given;
     private final ResolvedOptions options;
 
@@ -56,6 +57,7 @@ final class LockView implements DistributedLock {
         this.mode = mode;
         this.perResource = perResource;
         this.policy = policy;
+        this.soft = policy.isSoft();
         this.given = given;
         this.options = client.resolve(given);
     }
@@ -173,7 +175,7 @@ final class LockView implements DistributedLock {
 
     /** A soft writer may never be granted; who has not said until when it waits has not thought of that. */
     private void limited() {
-        if (policy.isSoft()) {
+        if (soft) {
             throw new UnsupportedOperationException("the writer of " + key + " is " + policy
                     + ", and so may wait for ever: say how long it may wait, by tryAcquire(wait)");
         }
@@ -192,7 +194,7 @@ final class LockView implements DistributedLock {
 
     private boolean reacquire(HeldLease lease, int capacity) {
         // Who yields asks the store who reads.
-        if (policy.isSoft() || !lease.reacquire(capacity)) {
+        if (soft || !lease.reacquire(capacity)) {
             return false;
         }
         if (lease.endedByClose()) {

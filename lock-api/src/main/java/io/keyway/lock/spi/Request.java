@@ -64,7 +64,7 @@ public record Request(
         if (perResource < 1) {
             throw new IllegalArgumentException("a resource has at least 1 permit, not " + perResource);
         }
-        if (policy.isSoft() && mode != LockMode.EXCLUSIVE) {
+        if (mode != LockMode.EXCLUSIVE && policy.isSoft()) {
             throw new IllegalArgumentException("a writer may be soft, and not a request for " + mode);
         }
     }

@@ -62,7 +62,9 @@ public final class AllChecks {
                 new RandomChecks(),
                 new AdapterChecks(),
                 new SeveralChecks(),
+                new SetLossChecks(),
                 new ElectionChecks(),
+                new ElectionAdminChecks(),
                 new WatchChecks());
     }
 }
