@@ -5,4 +5,9 @@ package io.keyway.lock.peer.kernel;
 public interface Message {
     /** The machine that it is for. */
     Key key();
+
+    /** Whether it is answered by a message of its own: the sender waits for that, and not to hear that this came. */
+    default boolean isAnswered() {
+        return false;
+    }
 }

@@ -54,6 +54,11 @@ public sealed interface LockMessage extends Message {
             long converts,
             Owner owner)
             implements LockMessage {
+        @Override
+        public boolean isAnswered() {
+            return true;
+        }
+
         /** A request for a new grant of a lock, which is not held at least for any time. */
         public Acquire(
                 Key key,

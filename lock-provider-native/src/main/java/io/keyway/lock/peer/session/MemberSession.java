@@ -3,6 +3,7 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView.Grant;
+import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
@@ -133,13 +134,27 @@ final class MemberSession {
     }
 
     /**
-     * Another member hears answers on the session that is dialled towards it: all that it waits for on its own is to
-     * know that its link lives, and that it need not send again.
+     * A stamp came with those messages. Another member hears answers on the session that is dialled towards it, and a
+     * client that asks for something in a message of its own: all that they wait for besides is to know that the link
+     * lives, and that they need not send again.
      */
-    void echoWithin(long nanos, long now) {
-        if (!from.isEmpty() && echoBy == Turn.NEVER) {
-            echoBy = now + nanos;
+    void stampedWith(List<Message> messages, long newer, long nanos, long now) {
+        boolean waitedFor = owes && echoBy == Turn.NEVER;
+        stamped(newer);
+        if (!from.isEmpty() || (!waitedFor && areAnswered(messages))) {
+            echoBy = echoBy == Turn.NEVER ? now + nanos : echoBy;
+        } else {
+            echoBy = Turn.NEVER;
         }
+    }
+
+    private static boolean areAnswered(List<Message> messages) {
+        for (int i = 0; i < messages.size(); i++) {
+            if (!messages.get(i).isAnswered()) {
+                return false;
+            }
+        }
+        return !messages.isEmpty();
     }
 
     /** Whether there is an echo to be sent now. */

@@ -66,7 +66,7 @@ final class SessionTable {
         this.handshake = handshake;
     }
 
-    /** Echoes to other members may wait a little from now on. */
+    /** Echoes that nobody waits for may wait a little from now on. */
     void letEchoesWait() {
         echoesMayWait = true;
     }
@@ -253,9 +253,10 @@ final class SessionTable {
         turn.atHand(0);
         session.heard = turn.now();
         if (frame.stamped()) {
-            session.stamped(frame.stamp());
             if (echoesMayWait) {
-                session.echoWithin(resendDelay(session) / 4, turn.now());
+                session.stampedWith(messages, frame.stamp(), resendDelay(session) / 4, turn.now());
+            } else {
+                session.stamped(frame.stamp());
             }
             touch(session);
         }
