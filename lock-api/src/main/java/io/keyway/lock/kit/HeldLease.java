@@ -425,6 +425,11 @@ final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
         return client == other;
     }
 
+    /** Whether its grant has not come. */
+    boolean isAwaited() {
+        return phase() == Phase.PENDING;
+    }
+
     /** The client closed while the grant came: the lease was told so, and its release is sent. */
     boolean endedByClose() {
         return state instanceof LeaseLoss loss && loss.cause() == Cause.CLIENT_CLOSED;

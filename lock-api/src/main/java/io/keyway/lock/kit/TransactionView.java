@@ -51,7 +51,8 @@ import org.jspecify.annotations.Nullable;
  * {@link PendingAcquire} and each lock a {@link HeldLease}, as of any other lock.
  *
  * <p>A lock of a tree is the grants of all its levels: {@link Wishes} knows which of them is next, and agent and slots
- * know levels alone. All is held, and may be reported, only when no wish has a level left.
+ * know levels alone. All is held, and may be reported, only when no wish has a level left. A level that is needed in
+ * a weaker mode than before counts as held in that one alone from then on: its {@link Weakening} is nobody's wait.
  *
  * <p>Agent and locks are guarded by one lock. What is to be done is written down under it and done after it is free, in
  * order: engines may call back.
@@ -67,7 +68,26 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         PendingAcquire pending;
 
         long request;
+
+        /** The change of mode of {@code lease} that is under way; null if none is. */
+        @Nullable
+        Weakening weakening;
+
+        /** In which mode it may be relied on; null if in none. */
+        @Nullable
+        LockMode mode() {
+            return lease == null
+                    ? null
+                    : weakening == null ? lease.mode() : weakening.to().mode();
+        }
+
+        /** Whether its grant is believed, also while its mode changes. */
+        boolean isHeld() {
+            return lease != null && (weakening == null ? lease.isHeld() : weakening.isHeld());
+        }
     }
+
+    private static final long WEAKEN_AGAIN = Duration.ofMillis(100).toNanos();
 
     private final ClientContext client;
     private final LockOptions lockDefaults;
@@ -206,17 +226,22 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         if (wishes != null && !closed && abortedBy == null && loss == null) {
             wishes.next(this::heldIn, this::isPending).forEach(each -> ask(each.name(), each.mode(), each.queue()));
         }
-        agent.unfinished(false);
+        agent.unfinished(lacks());
+    }
+
+    /** Whether a level of trees is to be asked for, or will be when the change of its mode is over. */
+    private boolean lacks() {
+        return wishes != null && !closed && abortedBy == null && loss == null && wishes.lacks(this::heldIn);
     }
 
     private @Nullable LockMode heldIn(LockName level) {
         Slot slot = slots.get(level);
-        return slot == null || slot.lease == null ? null : slot.lease.mode();
+        return slot == null ? null : slot.mode();
     }
 
     private boolean isPending(LockName level) {
         Slot slot = slots.get(level);
-        return slot != null && slot.pending != null;
+        return slot != null && (slot.pending != null || slot.weakening != null);
     }
 
     /** Gives back the levels of trees that are needed no more, from the leaves up, and asks for those that are next. */
@@ -233,9 +258,74 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             if (mode == null && lease != null) {
                 drop(level, lease);
                 effects.add(lease::releaseAsync);
+            } else if (mode != null) {
+                weaken(level, slot, mode);
             }
         }
         advance();
+    }
+
+    /** Has a level of trees in the mode that is needed, if it has a stronger one. */
+    private void weaken(LockName level, Slot slot, LockMode mode) {
+        HeldLease from = slot.lease;
+        if (from == null || slot.pending != null || slot.weakening != null || closed || !stronger(from, mode)) {
+            return;
+        }
+        Weakening weakening = Weakening.of(client, from, mode, options);
+        slot.weakening = weakening;
+        agent.weakened(level, mode);
+        effects.add(() -> weakening
+                .send()
+                .whenComplete(
+                        (changed, failure) -> weakened(level, weakening, failure == null && changed.isPresent())));
+    }
+
+    private static boolean stronger(HeldLease lease, LockMode mode) {
+        return lease.mode() != mode && TreeModes.covers(lease.mode(), mode);
+    }
+
+    private void weakened(LockName level, Weakening weakening, boolean changed) {
+        decide(() -> {
+            Slot slot = slots.get(level);
+            if (slot == null || slot.weakening != weakening) {
+                return; // its lease was given back, or is lost: so is what has become of it
+            }
+            if (changed) {
+                slot.weakening = null;
+                keep(level, slot, weakening.to());
+                LockMode needed = wishes == null ? null : wishes.needed(level);
+                if (needed != null) {
+                    weaken(level, slot, needed);
+                }
+                advance();
+                tellWaiters();
+            } else if (!closed && !client.closed()) {
+                // The grant has ended, which is about to be told, or its name moves to another member.
+                effects.add(() -> client.time().at(now() + WEAKEN_AGAIN, () -> weakenAgain(level, weakening)));
+            }
+        });
+    }
+
+    private void weakenAgain(LockName level, Weakening failed) {
+        decide(() -> {
+            Slot slot = slots.get(level);
+            if (slot != null && slot.weakening == failed && !closed && !client.closed()) {
+                slot.weakening = null;
+                weaken(level, slot, failed.to().mode());
+            }
+        });
+    }
+
+    /** That lease is the one of the slot. */
+    private void keep(LockName name, Slot slot, HeldLease lease) {
+        HeldLease before = slot.lease;
+        if (before != null) {
+            client.transactions().usesNoMore(name, before.token());
+        }
+        slot.lease = lease;
+        agent.renamed(name, lease.token());
+        client.transactions().uses(name, lease.token(), this);
+        effects.add(() -> lease.lost().thenAccept(why -> lost(name, lease, why)));
     }
 
     @Override
@@ -290,18 +380,16 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             Slot slot = slots.get(name);
             agent.unfinished(wishes != null);
             if (slot == null || slot.request != request || !agent.granted(name, request, lease.token(), now())) {
-                agent.unfinished(false);
+                agent.unfinished(lacks());
                 effects.add(lease::abandon);
                 return;
             }
-            HeldLease before = slot.lease;
-            if (before != null) {
-                client.transactions().usesNoMore(name, before.token());
-            }
-            slot.lease = lease;
             slot.pending = null;
-            client.transactions().uses(name, lease.token(), this);
-            effects.add(() -> lease.lost().thenAccept(why -> lost(name, lease, why)));
+            keep(name, slot, lease);
+            LockMode needed = wishes == null ? null : wishes.needed(name);
+            if (needed != null) {
+                weaken(name, slot, needed);
+            }
             advance();
             tellWaiters();
         });
@@ -362,8 +450,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 withdraw(name, slot);
             }
             slot.lease = null;
+            slot.weakening = null;
             boolean asksAgain = !client.closed() && agent.lostUnreported(name, lease.token(), now());
-            agent.unfinished(false);
+            agent.unfinished(lacks());
             if (asksAgain) {
                 return;
             }
@@ -463,7 +552,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         try {
             ensureUsable();
             slots.forEach((name, slot) -> {
-                if (slot.lease != null && agent.isReported(name)) {
+                if (slot.lease != null && agent.isReported(name) && !slot.isHeld()) {
                     slot.lease.ensureHeld();
                 }
             });
@@ -703,6 +792,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         HeldLease lease = Objects.requireNonNull(slot.lease);
         client.transactions().usesNoMore(name, token);
         slot.lease = null;
+        slot.weakening = null;
         effects.add(lease::releaseAsync);
     }
 
@@ -732,7 +822,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 throw new IllegalStateException("the transaction waits for " + agent.wanted() + "; await all first");
             }
             for (Slot slot : slots.values()) {
-                Objects.requireNonNull(slot.lease).ensureHeld();
+                if (!slot.isHeld()) {
+                    Objects.requireNonNull(slot.lease).ensureHeld();
+                }
             }
         } finally {
             guard.unlock();
@@ -753,7 +845,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 return Status.WAITING;
             }
             for (Slot slot : slots.values()) {
-                if (slot.lease != null && !slot.lease.isHeld()) {
+                if (slot.lease != null && !slot.isHeld()) {
                     return Status.LOST;
                 }
             }

@@ -143,6 +143,19 @@ final class Wishes {
         return null;
     }
 
+    /** Whether a level that one of them needs is not held, or not in a mode that serves it. */
+    boolean lacks(Function<LockName, @Nullable LockMode> held) {
+        for (Wish wish : all.values()) {
+            for (int i = 0; i < wish.levels.size(); i++) {
+                LockMode has = held.apply(wish.levels.get(i));
+                if (has == null || !TreeModes.covers(has, wish.at(i))) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /**
      * The levels that can be asked for now.
      *

@@ -193,6 +193,22 @@ public final class Agent {
         }
     }
 
+    /** What is held, and not wanted in another mode, is needed in a weaker one from now on: nobody waits for that. */
+    public void weakened(LockName name, LockMode mode) {
+        Claim claim = claims.get(name);
+        if (claim != null && claim.held != null) {
+            claim.held = mode;
+        }
+    }
+
+    /** That lock, which is held, has another token. */
+    public void renamed(LockName name, long token) {
+        Claim claim = claims.get(name);
+        if (claim != null && claim.held != null) {
+            claim.token = token;
+        }
+    }
+
     /** The user gives that lock back, or it is lost; what is wanted of it is to be over before. */
     public void released(LockName name) {
         Claim claim = claims.get(name);

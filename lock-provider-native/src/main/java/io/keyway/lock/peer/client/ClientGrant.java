@@ -13,6 +13,7 @@ import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A grant as its helper knows it. Whether it is in use and believed is in its handle. */
 final class ClientGrant {
@@ -31,8 +32,9 @@ final class ClientGrant {
     boolean reasserted;
     /** The token in use of the grant whose change of mode brought this one; 0 if none did. */
     long before;
-    /** Its user wants it as a reader: it has ceased to be a writer when it asked. */
-    boolean givenUp;
+    /** The weaker mode in which its user wants it, which has done without the rest since it asked; null if none. */
+    @Nullable
+    LockMode weaker;
     /** It reached nobody. */
     boolean unused;
     /** Too little belief is left for another use; a KEEP was sent. */
@@ -66,6 +68,13 @@ final class ClientGrant {
 
     boolean isExclusive() {
         return handle.mode().isAlone();
+    }
+
+    /** Its user wants it in another mode. */
+    void wants(LockMode mode) {
+        LockMode has = handle.mode();
+        boolean isWeaker = has.isTree() && mode.isTree() ? TreeModes.covers(has, mode) : has == LockMode.EXCLUSIVE;
+        weaker = isWeaker ? mode : null;
     }
 
     /** The present use, as a holder. */
@@ -134,7 +143,7 @@ final class ClientGrant {
                 handle.token(),
                 handle.used(),
                 handle.hi(),
-                givenUp ? LockMode.SHARED : handle.mode(),
+                weaker == null ? handle.mode() : weaker,
                 handle.permits(),
                 handle.ttl(),
                 handle.owner());
@@ -157,13 +166,13 @@ final class ClientGrant {
         copy.reasserted = reasserted;
         copy.confirming = confirming;
         copy.before = before;
-        copy.givenUp = givenUp;
+        copy.weaker = weaker;
         return copy;
     }
 
     void encode(StateEncoder out) {
         out.put(session).put(request).put(wanted).put(evicted).put(unused);
-        out.put(frozen).put(reasserted).put(confirming).put(before).put(givenUp);
+        out.put(frozen).put(reasserted).put(confirming).put(before).put(weaker == null ? "" : weaker.name());
         handle.encode(out);
     }
 }

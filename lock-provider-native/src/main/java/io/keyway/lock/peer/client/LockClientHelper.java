@@ -308,7 +308,7 @@ public class LockClientHelper implements Machine {
             turn.tell(new LockNotice.Refused(key, call.request(), List.of(), call.user()));
             return;
         }
-        held.givenUp = held.isExclusive();
+        held.wants(call.mode());
         waiters.addConversion(call, turn);
     }
 
@@ -316,7 +316,7 @@ public class LockClientHelper implements Machine {
         Waiter waiter = waiters.find(request);
         ClientGrant held = waiter != null && waiter.converts() ? grants.covering(waiter.call.converts()) : null;
         waiters.withdraw(request, turn);
-        if (held != null && held.givenUp) {
+        if (held != null && held.weaker != null) {
             held.handle.close();
             giveBack(held, 0, turn);
         }
@@ -465,9 +465,9 @@ public class LockClientHelper implements Machine {
         ClientGrant old = grants.covering(waiter.call.converts());
         if (old == null) {
             waiters.refuseConversion(waiter, true, turn);
-        } else if (old.givenUp && !belief.holds(turn.now())) {
+        } else if (old.weaker != null && !belief.holds(turn.now())) {
             end(old, LeaseLoss.Cause.EXPIRED, "not confirmed within 3/4 of its ttl", true, turn);
-        } else if (old.givenUp || waiters.stands(waiter, belief, turn)) {
+        } else if (old.weaker != null || waiters.stands(waiter, belief, turn)) {
             turn.goal(LockGoal.CONVERTED);
             old.handle.close();
             gone(old, turn);

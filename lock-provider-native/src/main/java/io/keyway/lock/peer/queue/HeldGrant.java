@@ -9,6 +9,7 @@ import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.TreeModes;
 import org.jspecify.annotations.Nullable;
 
 /** A grant as its manager knows it. When it ends is the session's business. */
@@ -153,7 +154,10 @@ final class HeldGrant implements Admission.Claim {
 
     /** Whether this was a reader's, or a weaker one of a tree's level, before its mode was changed. */
     boolean isUpgraded() {
-        return before != null && (mode.isTree() || (before.mode == LockMode.SHARED && mode == LockMode.EXCLUSIVE));
+        return before != null
+                && (mode.isTree()
+                        ? TreeModes.covers(mode, before.mode)
+                        : before.mode == LockMode.SHARED && mode == LockMode.EXCLUSIVE);
     }
 
     /**

@@ -586,8 +586,8 @@ public class LockManager implements Machine {
             refuse(from, request, RefusalCause.HELD, turn);
         } else if (own.mode.isTree() && TreeModes.covers(request.mode(), own.mode)) {
             enqueue(from, request, turn);
-        } else if (own.mode != LockMode.PERMITS && request.mode() == LockMode.SHARED) {
-            // Of one that was asked for before this member was started again, the client claims a reader's grant.
+        } else if (isWeaker(request.mode(), own.mode)) {
+            // Of one that was asked for before this member was started again, the client claims the weaker grant.
             turn.goal(SharedGoal.DOWNGRADED);
             handsOver(from, turn);
             convert(own, request, turn);
@@ -606,6 +606,13 @@ public class LockManager implements Machine {
         } else {
             enqueue(from, request, turn);
         }
+    }
+
+    /** Whether that mode keeps out nobody whom the other one does not; of a level, both have to be of trees. */
+    private static boolean isWeaker(LockMode mode, LockMode than) {
+        return mode.isTree()
+                ? than.isTree() && TreeModes.covers(than, mode)
+                : mode == LockMode.SHARED && than != LockMode.PERMITS;
     }
 
     private void convert(HeldGrant own, LockMessage.Acquire request, Turn turn) {

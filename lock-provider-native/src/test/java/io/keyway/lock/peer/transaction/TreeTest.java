@@ -422,6 +422,62 @@ class TreeTest extends InOneWorld {
     }
 
     @Test
+    void aLevelKeepsNoStrongerModeThanIsNeeded() throws Exception {
+        LockTransaction a = begin();
+        a.lock("x/1");
+        a.lock("x/2", LockMode.SHARED);
+        a.lock("y", LockMode.SHARED);
+        a.lock("y/1/2");
+        assertThat(a.unlock("x/1")).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(a.unlock("y/1/2")).isEqualTo(ReleaseOutcome.RELEASED);
+        a.ensureHeld();
+        Lease x = client().tree("x").read().acquire();
+        Lease y = client().tree("y").read().acquire();
+        assertThat(a.status()).isEqualTo(Status.HELD);
+        a.ensureHeld();
+        assertThat(a.explain().text()).contains("x INTENT_SHARED", "y TREE_SHARED,");
+        assertThat(client().tree("x").write().tryAcquire()).isEmpty();
+        assertThat(client().tree("y/7").write().tryAcquire()).isEmpty();
+        world.restart();
+        world.advance(Duration.ofSeconds(10));
+        assertThat(List.of(x, y)).allMatch(Lease::isHeld);
+        assertThat(a.status()).isEqualTo(Status.HELD);
+        a.lockAsync(List.of(LockRequest.exclusive("x/3"), LockRequest.exclusive("y/3")));
+        waits(a);
+        x.close();
+        waits(a);
+        y.close();
+        holds(a);
+        assertThat(a.explain().text()).contains("x INTENT_EXCLUSIVE", "y TREE_SHARED_INTENT_EXCLUSIVE");
+        assertThat(client().tree("x").read().tryAcquire()).isEmpty();
+        a.close();
+        assertThat(client().tree("x").write().tryAcquire()).isPresent();
+        assertThat(client().tree("y").write().tryAcquire()).isPresent();
+    }
+
+    @Test
+    void whatIsNeededAgainWhileItIsWeakenedWaitsForThat() throws Exception {
+        LockTransaction a = begin();
+        a.lock("x", LockMode.SHARED);
+        a.lock("x/1");
+        for (int i = 0; i < 20; i++) {
+            a.unlock("x/1");
+            a.lockAsync(List.of(LockRequest.exclusive("x/1")));
+            holds(a);
+            a.ensureHeld();
+            assertThat(client().tree("x").read().tryAcquire()).isEmpty();
+        }
+        a.unlock("x/1");
+        a.surrender("x");
+        holds(a);
+        try (Lease other = client().tree("x").read().acquire()) {
+            assertThat(other.isHeld()).isTrue();
+            a.close();
+        }
+        assertThat(client().tree("x").write().tryAcquire()).isPresent();
+    }
+
+    @Test
     void whatIsCancelledLeavesNoLevel() throws Exception {
         Lease held = client().tree("x/1").write().acquire();
         LockTransaction a = begin();

@@ -1,0 +1,42 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.spi.Request;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A change of a grant's mode to a weaker one. Its user does without the rest from the start; the lease in the old mode
+ * lives until that in the new one takes its place, and the authority, which lets others in when it hears of it, says so.
+ *
+ * @param from the lease in the old mode
+ * @param to that in the new one
+ * @param pending the request
+ */
+record Weakening(HeldLease from, HeldLease to, PendingAcquire pending) {
+    static Weakening of(ClientContext client, HeldLease from, LockMode mode, ResolvedOptions options) {
+        HeldLease to = new HeldLease(client, from.key(), mode, 1, options);
+        Request request = new Request(
+                client.nextRequestId(),
+                from.key(),
+                mode,
+                1,
+                1,
+                options.ttl(),
+                true,
+                options.owner(),
+                options.holdAtLeast());
+        return new Weakening(from, to, new PendingAcquire(client, to, request, null, from));
+    }
+
+    CompletionStage<Optional<Lease>> send() {
+        return pending.send();
+    }
+
+    /** Whether the grant is believed, in whichever mode; also while the one lease gives way to the other. */
+    boolean isHeld() {
+        return from.isHeld() || to.isHeld() || (from.state() == Lease.State.RELEASED && to.isAwaited());
+    }
+}
