@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A change of a grant's mode to a weaker one. Its user does without the rest from the start; the lease in the old mode
- * lives until that in the new one takes its place, and the authority, which lets others in when it hears of it, says so.
+ * A change of a grant's mode to a weaker one. Its user does without the rest from the start, since the authority lets
+ * others in when it hears of it; the lease in the old mode lives until that in the new one takes its place.
  *
  * @param from the lease in the old mode
  * @param to that in the new one

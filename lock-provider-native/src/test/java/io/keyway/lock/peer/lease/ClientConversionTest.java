@@ -8,6 +8,7 @@ import static io.keyway.lock.peer.lease.GrantWorld.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.queue.Admission;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
@@ -338,6 +339,38 @@ class ClientConversionTest {
         assertThat(c0.believes(reader)).isTrue();
         long other = c1.acquire(SHARED);
         assertThat(world.holders()).containsExactly(reader, other);
+    }
+
+    /** From its asking the user relies on the weaker mode alone: others may have been let in beside it. */
+    @Test
+    void aLevelThatIsWeakenedOverARestartIsClaimedInTheWeakerMode() {
+        long stronger = c0.acquire(LockMode.TREE_SHARED_INTENT_EXCLUSIVE);
+        c0.cut(true);
+        long weaker = c0.convert(stronger, LockMode.TREE_SHARED, true);
+        world.restart();
+        assertThat(world.sent)
+                .filteredOn(LockMessage.Reassert.class::isInstance)
+                .extracting(message -> ((LockMessage.Reassert) message).mode())
+                .containsOnly(LockMode.TREE_SHARED);
+        c0.cut(false);
+        world.advance(5 * TTL);
+        assertThat(c0.believes(weaker)).isTrue();
+        long other = c1.acquire(LockMode.TREE_SHARED);
+        assertThat(world.holders()).containsExactly(weaker, other);
+    }
+
+    @Test
+    void aLevelIsWeakenedAtOnceAndLetsInWhomItDoesNotHinder() {
+        long stronger = c0.acquire(LockMode.INTENT_EXCLUSIVE);
+        long waits = c1.acquire(LockMode.TREE_SHARED);
+        assertThat(world.holders()).containsExactly(stronger);
+        long weaker = c0.convert(stronger, LockMode.INTENT_SHARED, true);
+        assertThat(world.holders()).containsExactlyInAnyOrder(weaker, waits);
+        assertThat(c0.told(LockNotice.Ended.class)).isEmpty();
+        long again = c0.convert(weaker, LockMode.INTENT_EXCLUSIVE, true);
+        assertThat(world.holders()).containsExactlyInAnyOrder(weaker, waits);
+        c1.letGo(waits);
+        assertThat(world.holders()).containsExactly(again);
     }
 
     @Test
