@@ -27,8 +27,10 @@ import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.TreeModes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -207,10 +209,23 @@ final class GrantWorld {
             }
         }
         boolean alone = modes.contains(LockMode.EXCLUSIVE);
-        assertThat(modes.size() <= 1 && permits <= capacity && (!alone || believed.size() == 1))
+        boolean levels = modes.stream().anyMatch(LockMode::isTree);
+        boolean together = levels ? levelsStandTogether(believed) : modes.size() <= 1;
+        assertThat(together && permits <= capacity && (!alone || believed.size() == 1))
                 .as("believed together: %s", believed)
                 .isTrue();
         assertThat(different).as("tokens of %s", believed).hasSameSizeAs(believed);
+    }
+
+    private static boolean levelsStandTogether(Collection<Held> believed) {
+        for (Held one : believed) {
+            for (Held other : believed) {
+                if (one.token() != other.token() && !TreeModes.together(one.mode(), other.mode())) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private final class MemberDriver extends WorldDriver {
