@@ -287,7 +287,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private void weakened(LockName level, Weakening weakening, boolean changed) {
         decide(() -> {
             Slot slot = slots.get(level);
-            if (slot == null || slot.weakening != weakening) {
+            if (slot == null || !weakening.equals(slot.weakening)) {
                 return; // its lease was given back, or is lost: so is what has become of it
             }
             if (changed) {
@@ -309,7 +309,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private void weakenAgain(LockName level, Weakening failed) {
         decide(() -> {
             Slot slot = slots.get(level);
-            if (slot != null && slot.weakening == failed && !closed && !client.closed()) {
+            if (slot != null && failed.equals(slot.weakening) && !closed && !client.closed()) {
                 slot.weakening = null;
                 weaken(level, slot, failed.to().mode());
             }

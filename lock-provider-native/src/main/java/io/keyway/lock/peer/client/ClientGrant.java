@@ -12,6 +12,7 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.spi.TreeModes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -73,7 +74,7 @@ final class ClientGrant {
     /** Its user wants it in another mode. */
     void wants(LockMode mode) {
         LockMode has = handle.mode();
-        boolean isWeaker = has.isTree() && mode.isTree() ? TreeModes.covers(has, mode) : has == LockMode.EXCLUSIVE;
+        boolean isWeaker = (has.isTree() && mode.isTree()) ? TreeModes.covers(has, mode) : has == LockMode.EXCLUSIVE;
         weaker = isWeaker ? mode : null;
     }
 
