@@ -78,7 +78,7 @@ import org.jspecify.annotations.Nullable;
  *       {@link ClientContext#leases}: who closes the client ends what is in there.
  * </ul>
  */
-final class HeldLease extends Registry.Node implements Lease, LockEngine.Sink {
+final class HeldLease extends Registry.Node implements Lease, Releasable, LockEngine.Sink {
 
     enum Phase {
         PENDING,

@@ -114,6 +114,11 @@ final class PendingAcquire extends Registry.Node {
         return state == GRANTED;
     }
 
+    /** How it went, as {@link #send} gives it. */
+    CompletableFuture<Optional<Lease>> outcome() {
+        return outcome;
+    }
+
     /** Whether it is to replace another grant, in another mode. */
     boolean converts() {
         return from != null;

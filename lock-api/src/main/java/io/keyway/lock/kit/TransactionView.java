@@ -81,6 +81,12 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                     : weakening == null ? lease.mode() : weakening.to().mode();
         }
 
+        /** What is to be released of it; null if nothing is. */
+        @Nullable
+        Releasable held() {
+            return weakening == null ? lease : weakening;
+        }
+
         /** Whether its grant is believed, also while its mode changes. */
         boolean isHeld() {
             return lease != null && (weakening == null ? lease.isHeld() : weakening.isHeld());
@@ -255,9 +261,10 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             if (mode == null || (lease != null && TreeModes.covers(lease.mode(), mode))) {
                 withdraw(level, slot);
             }
-            if (mode == null && lease != null) {
+            Releasable held = slot.held();
+            if (mode == null && lease != null && held != null) {
                 drop(level, lease);
-                effects.add(lease::releaseAsync);
+                effects.add(held::releaseAsync);
             } else if (mode != null) {
                 weaken(level, slot, mode);
             }
@@ -288,7 +295,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         decide(() -> {
             Slot slot = slots.get(level);
             if (slot == null || !weakening.equals(slot.weakening)) {
-                return; // its lease was given back, or is lost: so is what has become of it
+                return; // it was released, or is lost
             }
             if (changed) {
                 slot.weakening = null;
@@ -755,7 +762,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     @Override
     public ReleaseOutcome unlock(String name) {
         LockName lock = LockName.of(name);
-        HeldLease[] held = new HeldLease[1];
+        Releasable[] held = new Releasable[1];
         decide(() -> {
             Slot slot = slots.get(lock);
             boolean known = known(lock) != null;
@@ -769,7 +776,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 throw new IllegalStateException(
                         lock + " is above " + below + ", which the transaction has too; unlock that first");
             }
-            held[0] = slot.lease;
+            held[0] = slot.held();
             drop(lock, slot.lease);
             if (wishes != null) {
                 wishes.remove(lock);
@@ -789,11 +796,11 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     @Override
     public void release(LockName name, long token) {
         Slot slot = Objects.requireNonNull(slots.get(name));
-        HeldLease lease = Objects.requireNonNull(slot.lease);
+        Releasable held = Objects.requireNonNull(slot.held());
         client.transactions().usesNoMore(name, token);
         slot.lease = null;
         slot.weakening = null;
-        effects.add(lease::releaseAsync);
+        effects.add(held::releaseAsync);
     }
 
     @Override
@@ -957,16 +964,16 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public void close() {
-        end().forEach(HeldLease::close);
+        end().forEach(Releasable::close);
     }
 
     /** As {@link #close}, without waiting for the answers. */
     void closeAsync() {
-        end().forEach(HeldLease::releaseAsync);
+        end().forEach(Releasable::releaseAsync);
     }
 
-    private List<HeldLease> end() {
-        List<HeldLease> held = new ArrayList<>();
+    private List<Releasable> end() {
+        List<Releasable> held = new ArrayList<>();
         decide(() -> {
             if (closed) {
                 return;
@@ -976,8 +983,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             withdrawAll();
             agent.end();
             slots.forEach((name, slot) -> {
-                if (slot.lease != null) {
-                    held.add(slot.lease);
+                Releasable all = slot.held();
+                if (slot.lease != null && all != null) {
+                    held.add(all);
                     client.transactions().usesNoMore(name, slot.lease.token());
                 }
             });
@@ -988,7 +996,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             Collections.reverse(held); // from the leaves up
         }
         if (held.size() > 1) {
-            held.forEach(HeldLease::releaseAsync);
+            held.forEach(Releasable::releaseAsync);
         }
         return held;
     }

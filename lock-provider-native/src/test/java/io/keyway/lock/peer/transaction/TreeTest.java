@@ -4,19 +4,23 @@ package io.keyway.lock.peer.transaction;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockTransaction.Status;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.UnsupportedFeatureException;
@@ -24,7 +28,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Locks of trees, alone and in transactions; in virtual time. Scenario numbers are those of the source's tests. */
 class TreeTest extends InOneWorld {
@@ -474,6 +481,29 @@ class TreeTest extends InOneWorld {
             assertThat(other.isHeld()).isTrue();
             a.close();
         }
+        assertThat(client().tree("x").write().tryAcquire()).isPresent();
+    }
+
+    /** The level's old lease has given way by then, and the transaction does not know the new one yet. */
+    @ParameterizedTest
+    @EnumSource(
+            value = LockEvent.Type.class,
+            names = {"RELEASED", "GRANTED"})
+    void aLevelIsGivenBackWhoseNewLeaseIsJustBeginning(LockEvent.Type then) throws Exception {
+        LockClient inline = Locks.open(url, ClientOptions.defaults().withEventExecutor(Runnable::run));
+        clients.add(inline);
+        LockTransaction a = inline.transaction(TREE);
+        a.lock("x", LockMode.SHARED);
+        a.lock("x/1");
+        AtomicBoolean told = new AtomicBoolean();
+        inline.addListener(event -> {
+            if (event.type() == then && event.key().name().equals(LockName.of("x")) && !told.getAndSet(true)) {
+                a.close();
+            }
+        });
+        a.unlock("x/1");
+        until(told::get);
+        world.advance(SHORT);
         assertThat(client().tree("x").write().tryAcquire()).isPresent();
     }
 
