@@ -65,7 +65,7 @@ class GrantByMessageTest extends ReferenceClients {
             }
         };
         return Locks.open(
-                LockUrl.parse(MANUAL + "&ttl=8s"),
+                LockUrl.parse(manual + "&ttl=8s"),
                 ClientOptions.defaults(),
                 getClass().getClassLoader(),
                 between);

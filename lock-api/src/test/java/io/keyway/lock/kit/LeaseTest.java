@@ -36,7 +36,7 @@ class LeaseTest extends ReferenceClients {
 
     @BeforeEach
     void openInline() {
-        client = open(MANUAL, ClientOptions.defaults().withName("a").withEventExecutor(Runnable::run));
+        client = open(manual, ClientOptions.defaults().withName("a").withEventExecutor(Runnable::run));
         client.addListener(events::add);
     }
 

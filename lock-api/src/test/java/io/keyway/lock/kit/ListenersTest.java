@@ -34,7 +34,7 @@ class ListenersTest extends ReferenceClients {
     @Test
     void theStoryOfAWaitIsToldInOrder() throws Exception {
         LockClient a = open("a");
-        LockClient b = open(MANUAL, ClientOptions.defaults().withName("b").withEventExecutor(Runnable::run));
+        LockClient b = open(manual, ClientOptions.defaults().withName("b").withEventExecutor(Runnable::run));
         List<LockEvent> events = new ArrayList<>();
         b.addListener(events::add);
         Lease held = a.lock("x").acquire();

@@ -21,7 +21,7 @@ class ManyWaitersTest extends ReferenceClients {
 
     @Test
     void areGrantedInOrderWithOneAttemptForEachHandOver() throws Exception {
-        LockClient client = open(MANUAL, ClientOptions.defaults().withName("a").withEventExecutor(Runnable::run));
+        LockClient client = open(manual, ClientOptions.defaults().withName("a").withEventExecutor(Runnable::run));
         Lease held = client.lock("x").acquire();
         List<CompletableFuture<Lease>> waiting = new ArrayList<>();
         for (int i = 0; i < WAITERS; i++) {

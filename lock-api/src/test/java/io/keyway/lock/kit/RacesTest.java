@@ -155,7 +155,7 @@ class RacesTest extends ReferenceClients {
     @Test
     void aGrantThatNobodyTakesIsReleased() throws Exception {
         List<Runnable> kept = new ArrayList<>();
-        LockClient b = open(MANUAL, ClientOptions.defaults().withName("b").withEventExecutor(kept::add));
+        LockClient b = open(manual, ClientOptions.defaults().withName("b").withEventExecutor(kept::add));
         CompletableFuture<Lease> future = b.lock("x").acquireAsync();
         assertThat(store(b).isEmpty()).as("granted, not delivered").isFalse();
         assertThat(future.cancel(false)).isTrue();

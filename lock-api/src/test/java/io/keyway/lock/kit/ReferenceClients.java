@@ -19,12 +19,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 
-/** What the tests of the kit share: clients of one reference world, on a manual clock unless they say otherwise. */
+/**
+ * What the tests of the kit share: clients of one reference world for each test, on a manual clock unless they say
+ * otherwise.
+ */
 abstract class ReferenceClients {
 
-    static final String MANUAL = "lock:reference://test?clock=manual&closeTimeout=400ms";
+    private static final AtomicInteger WORLDS = new AtomicInteger();
+
+    /** A world of this test's own: what a test before it could not give back in time is not in its way. */
+    final String manual = "lock:reference://test" + WORLDS.incrementAndGet() + "?clock=manual&closeTimeout=2s";
+
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final List<LockClient> opened = new ArrayList<>();
@@ -35,7 +43,7 @@ abstract class ReferenceClients {
     }
 
     LockClient open(String name) {
-        return open(MANUAL, ClientOptions.defaults().withName(name));
+        return open(manual, ClientOptions.defaults().withName(name));
     }
 
     LockClient open(String url, ClientOptions options) {

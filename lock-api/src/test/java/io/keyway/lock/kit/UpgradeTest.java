@@ -237,7 +237,7 @@ class UpgradeTest extends ReferenceClients {
     @Test
     void withoutTheFeatureNothingIsSent() throws Exception {
         LockClient plain =
-                open(MANUAL + "&without=upgrade", ClientOptions.defaults().withName("plain"));
+                open(manual + "&without=upgrade", ClientOptions.defaults().withName("plain"));
         DistributedReadWriteLock both = plain.readWriteLock("x");
         Lease read = both.read().acquire();
         long attempts = store(plain).attempts();

@@ -231,7 +231,7 @@ class VerbsTest extends ReferenceClients {
     @Test
     void optionsAreLaidOverEachOther() throws Exception {
         LockClient client = open(
-                MANUAL + "&ttl=20s",
+                manual + "&ttl=20s",
                 ClientOptions.defaults().withDefaults(LockOptions.none().withMetadata(Map.of("job", "nightly"))));
         DistributedLock lock = client.lock("x");
         try (Lease lease = lock.acquire()) {
