@@ -56,6 +56,21 @@ class SimulationReplayTest {
                 """);
     }
 
+    /** R5: of an epoch that began within a life nobody told the member that lost its disk. */
+    @Test
+    void anEpochThatBeganWithinALifeIsRemembered() {
+        assertClean("""
+                options seed=1099511898456 profile=CLUSTER budget=CHAOS members=3 spares=0 clients=1 users=1 names=3 \
+                ordered=true latency=8459163 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                lateness=0 diskLatency=421580 faultPhase=8000000000 faults=13 acts=131 maxTtl=1000000000 drift=0 \
+                outOfSpec=false purityPerMille=0
+                fault CRASH at 312ms for 161ms node 0 amount 3
+                act lock at 852005422ns client 1 user 0 name 0 wait 0ns hold 2488228ns
+                act try at 86165218ns client 1 user 0 name 0 wait 234701696ns hold 1391246ns
+                listed mishaps 0
+                """);
+    }
+
     /** R15: a client hung up every link that took more than 100 ms there and back, and dialled for ever. */
     @Test
     void aSlowLinkIsNotADeadOne() {

@@ -21,6 +21,7 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.peer.service.Tokens;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.TreeModes;
 import java.util.ArrayList;
@@ -494,6 +495,9 @@ public class LockClientHelper implements Machine {
             waiters.forgetPlace();
         }
         turn.client().hold(key, handle.ttl());
+        if (!eachAsks) {
+            turn.client().heard(Tokens.epoch(waiter.hi));
+        }
         if (held.cacheable()) {
             if (!armed) {
                 turn.timer(IDLE, turn.now() + settings.cacheFor());

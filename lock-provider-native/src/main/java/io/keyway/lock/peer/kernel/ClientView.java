@@ -15,6 +15,12 @@ public interface ClientView {
     /** True if a link of the session is up and welcomed. */
     boolean connected();
 
+    /**
+     * A token of the member has come, of that epoch, which may have begun after its welcome: should the member forget
+     * it with its disk, this client tells it.
+     */
+    void heard(long epoch);
+
     /** Belief of the current session in grants of that ttl; a shared object, see {@link Belief}. */
     Belief belief(long ttl);
 

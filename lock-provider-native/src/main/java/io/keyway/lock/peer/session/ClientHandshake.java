@@ -36,6 +36,8 @@ final class ClientHandshake {
     private long guard;
     private @Nullable WelcomeInfo lastWelcome;
     private final Map<String, Seen> seen = new TreeMap<>();
+    /** The highest epoch of who let this client in last. */
+    private long heard;
     /** Incarnations of the member whose grants may still be believed, and until when. */
     private final Map<Incarnation, Long> frozen = new LinkedHashMap<>();
 
@@ -131,6 +133,7 @@ final class ClientHandshake {
     WelcomeInfo welcomed(Welcome welcome, Incarnation member) {
         seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
+        heard = welcome.epoch();
         target = new SessionTarget(target.role(), target.from(), welcome.node(), target.shard(), target.demand());
         WelcomeInfo said = new WelcomeInfo(
                 welcome.node(),
@@ -143,6 +146,15 @@ final class ClientHandshake {
                 welcome.longestTtl());
         lastWelcome = said;
         return said;
+    }
+
+    /** The member that let this client in has come to that epoch, or to a later one. */
+    void heard(long epoch) {
+        WelcomeInfo welcome = lastWelcome;
+        if (welcome != null && epoch > heard) {
+            heard = epoch;
+            seen.put(welcome.node(), new Seen(welcome.node(), epoch, welcome.incarnation()));
+        }
     }
 
     /** False if another member answers than the one that is meant. */
@@ -205,6 +217,7 @@ final class ClientHandshake {
     ClientHandshake copy() {
         ClientHandshake copy = new ClientHandshake(settings, self, target, List.copyOf(seen.values()));
         copy.lastWelcome = lastWelcome;
+        copy.heard = heard;
         copy.lives(life, guard);
         copy.frozen.putAll(frozen);
         return copy;

@@ -625,6 +625,11 @@ public final class ClientSession implements SessionLayer, ClientView {
     }
 
     @Override
+    public void heard(long epoch) {
+        handshake.heard(epoch);
+    }
+
+    @Override
     public Belief belief(long ttl) {
         return current().beliefs().belief(ttl);
     }

@@ -216,6 +216,9 @@ final class PlainClient implements SessionLayer, ClientView {
     }
 
     @Override
+    public void heard(long epoch) {}
+
+    @Override
     public Belief belief(long ttl) {
         return beliefs.computeIfAbsent(ttl, t -> new Belief(t, echo == Turn.NEVER ? now : echo + t - t / 4));
     }

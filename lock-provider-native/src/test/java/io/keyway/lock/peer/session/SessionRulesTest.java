@@ -315,6 +315,20 @@ class SessionRulesTest {
     }
 
     @Test
+    void anEpochThatBeganAfterTheWelcomeIsToldToAMemberThatLostIt() {
+        World world = new World();
+        world.held(TTL);
+        long welcomed = world.memberSide().epoch();
+        world.member.work(turn -> turn.member().nextEpoch(turn));
+        world.client.work(turn -> turn.client().heard(welcomed + 1));
+        world.restartMember(new Incarnation(0xA, 2), welcomed, 0);
+        world.pass(1_000 * MS);
+        assertThat(world.goals).contains("EPOCH_ADOPTED");
+        assertThat(world.memberSide().epoch()).isEqualTo(welcomed + 2);
+        assertThat(world.memberSide().quarantined()).isTrue();
+    }
+
+    @Test
     void anEpochThatIsHeardOfShortensNoWait() {
         World world = new World();
         world.held(TTL);

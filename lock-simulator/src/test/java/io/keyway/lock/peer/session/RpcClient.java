@@ -222,6 +222,9 @@ public final class RpcClient implements SessionLayer, ClientView {
     }
 
     @Override
+    public void heard(long epoch) {}
+
+    @Override
     public Belief belief(long ttl) {
         return beliefs.belief(ttl);
     }
