@@ -8,13 +8,18 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happened to a lock of this client, or to its connection.
+ * Something that happened to a lock of this client, to its connection, or to the cluster behind it.
+ *
+ * <p>Of a cluster it is told where members must agree, in the native provider's bakery and Lamport's queue, what the
+ * member sees that serves this client, from the client's first request on.
  *
  * @param type what happened
- * @param key which lock or semaphore; null for CONNECTED and DISCONNECTED, which concern all
+ * @param key which lock or semaphore; null for CONNECTED, DISCONNECTED and what is told of the cluster, which concern
+ *     all
  * @param token the grant, where there is one
  * @param server the server or peer, where it is known
- * @param after how long the wait (WAITING, GRANTED, WITHDRAWN), the hold (the others) or the connection had lasted
+ * @param after how long the wait (WAITING, GRANTED, WITHDRAWN), the hold (the others) or the connection had lasted, or
+ *     the state of the cluster that is over
  */
 public record LockEvent(Type type, @Nullable LockKey key, OptionalLong token, Optional<String> server, Duration after) {
 
@@ -39,7 +44,15 @@ public record LockEvent(Type type, @Nullable LockKey key, OptionalLong token, Op
         /** A connection to a server or peer stands. */
         CONNECTED,
         /** A connection to a server or peer broke; no lease ends by this alone. */
-        DISCONNECTED
+        DISCONNECTED,
+        /** As many members of the cluster as have to answer the one that serves this client. */
+        CLUSTER_UP,
+        /** They do not. In the bakery leases are DOUBTFUL, and end at their deadlines unless it is up again. */
+        CLUSTER_DOWN,
+        /** The members that decide are there: locks can be granted. */
+        LOCK_READY,
+        /** They are not there, or not elected: requests wait. */
+        NO_LOCK
     }
 
     /**

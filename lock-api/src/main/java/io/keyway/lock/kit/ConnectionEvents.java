@@ -16,6 +16,8 @@ final class ConnectionEvents implements LockEngine.Observer {
 
     private final ClientContext client;
     private final Map<String, Long> connectedAt = new ConcurrentHashMap<>();
+    private final Map<String, Long> quorumSince = new ConcurrentHashMap<>();
+    private final Map<String, Long> readySince = new ConcurrentHashMap<>();
 
     ConnectionEvents(ClientContext client) {
         this.client = client;
@@ -34,6 +36,14 @@ final class ConnectionEvents implements LockEngine.Observer {
                 LockEvent.Type.DISCONNECTED,
                 server,
                 since == null ? 0 : client.time().nanoTime() - since);
+    }
+
+    @Override
+    public void clusterChanged(LockEvent.Type type, String server) {
+        long now = client.time().nanoTime();
+        boolean quorum = type == LockEvent.Type.CLUSTER_UP || type == LockEvent.Type.CLUSTER_DOWN;
+        Long since = (quorum ? quorumSince : readySince).put(server, now);
+        tell(type, server, since == null ? 0 : now - since);
     }
 
     @Override

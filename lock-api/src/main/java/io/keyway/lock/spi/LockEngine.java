@@ -4,6 +4,7 @@ package io.keyway.lock.spi;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
@@ -368,6 +369,14 @@ public interface LockEngine extends AutoCloseable {
          * @param why the reason, for people
          */
         void disconnected(String server, String why);
+
+        /**
+         * What a member says of its cluster has changed.
+         *
+         * @param type {@link LockEvent.Type#CLUSTER_UP}, CLUSTER_DOWN, LOCK_READY or NO_LOCK
+         * @param server the member, for people
+         */
+        default void clusterChanged(LockEvent.Type type, String server) {}
 
         /**
          * A probe came, from somebody in whose way a user of this client is.

@@ -9,6 +9,7 @@ import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView.Restored;
 import io.keyway.lock.peer.kernel.MemberView.Started;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberPromise;
@@ -152,12 +153,12 @@ abstract class AttachedMembers extends FixedMembers {
 
     @Override
     public int atRest(SimCell cell) {
-        if (!cell.node().isMember()) {
-            return 0;
-        }
-        int idle = 0;
-        for (Key key : algorithm.startingMachines()) {
-            idle += isIdle(cell.cell(), key) ? 1 : 0;
+        Key cluster = LockKeys.cluster(algorithm.id());
+        int idle = cell.cell().machine(cluster) == null ? 0 : 1;
+        if (cell.node().isMember()) {
+            for (Key key : algorithm.startingMachines()) {
+                idle += !key.equals(cluster) && isIdle(cell.cell(), key) ? 1 : 0;
+            }
         }
         return idle;
     }

@@ -104,6 +104,8 @@ class LamportSimulationTest {
         return switch (variant) {
             case CLIENTS_NOT_HEEDED -> 303;
             case UNORDERED -> 85;
+            case SUSPICION -> 33;
+            case MAJORITY -> 19;
             default -> 0;
         };
     }

@@ -8,11 +8,13 @@ import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.client.ClusterFollower;
 import io.keyway.lock.peer.client.DirectoryClient;
 import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.election.ElectionSettings;
 import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
+import io.keyway.lock.peer.home.ClusterMonitor;
 import io.keyway.lock.peer.home.HomeManager;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
@@ -30,8 +32,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * The bakery: a request draws a ticket from a majority of the leaders, which are the first three members of the list,
- * and holds the lock while a majority of them lets it in. One leader can be spared.
+ * The bakery: a request draws a ticket from a majority of the leaders, which the members elect, and holds the lock
+ * while a majority of them lets it in. One leader can be spared.
  */
 public final class BakeryAlgorithm implements Algorithm {
     /** All locks go to one cell of a member, since that has the tickets. */
@@ -102,14 +104,18 @@ public final class BakeryAlgorithm implements Algorithm {
                                 ? Elections.machine(election)
                                 : key.equals(BakeryKeys.DIRECTORY)
                                         ? new LockDirectory()
-                                        : new HomeManager(key, BakeryKeys.HOME, settings);
+                                        : key.equals(BakeryKeys.CLUSTER)
+                                                ? ClusterMonitor.ofMajority(key)
+                                                : new HomeManager(key, BakeryKeys.HOME, settings);
     }
 
     @Override
     public MachineFactory clientMachines() {
         return key -> key.equals(BakeryKeys.DIRECTORY)
                 ? new DirectoryClient(key)
-                : LockClientHelper.askingForEach(key, settings);
+                : key.equals(BakeryKeys.CLUSTER)
+                        ? new ClusterFollower(key, true)
+                        : LockClientHelper.askingForEach(key, settings, BakeryKeys.CLUSTER);
     }
 
     @Override
@@ -119,7 +125,7 @@ public final class BakeryAlgorithm implements Algorithm {
 
     @Override
     public List<Key> startingMachines() {
-        return List.of(BakeryKeys.LEADER, BakeryKeys.HOME, BakeryKeys.ELECTION);
+        return List.of(BakeryKeys.LEADER, BakeryKeys.HOME, BakeryKeys.ELECTION, BakeryKeys.CLUSTER);
     }
 
     @Override

@@ -453,6 +453,7 @@ class BakeryHome implements Machine {
             elected(elected.view(), turn);
         } else if (call instanceof ElectionCall.Leased leased) {
             lease = leased.until();
+            turn.call(BakeryKeys.CLUSTER, new HomeCall.Deciding(List.copyOf(leaders), lease));
         } else if (call instanceof MemberView.Started) {
             start(turn);
         } else if (call instanceof MemberView.Opening || call instanceof PeerView.ListConfirmed) {

@@ -17,6 +17,9 @@ final class BakeryKeys {
     /** A member's part in the election of leaders. */
     static final Key ELECTION = new Key(ALGORITHM, "\u0000election");
 
+    /** What a member says of its cluster. */
+    static final Key CLUSTER = LockKeys.cluster(ALGORITHM);
+
     /** The names that somebody asks for; at a client, whoever asks for them. */
     static final Key DIRECTORY = LockKeys.directory(ALGORITHM);
 

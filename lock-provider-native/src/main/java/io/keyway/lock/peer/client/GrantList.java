@@ -15,6 +15,8 @@ final class GrantList extends AbstractList<ClientGrant> {
 
     private ClientGrant[] all = NONE;
     private int size;
+    /** Why belief may end although the member answers; null if it may not. */
+    private @Nullable String clusterDown;
 
     @Override
     public boolean isEmpty() {
@@ -156,6 +158,40 @@ final class GrantList extends AbstractList<ClientGrant> {
         return permits;
     }
 
+    /** Belief in those of that ttl is about to end. */
+    void doubted(long ttl, Turn turn) {
+        for (ClientGrant grant : this) {
+            if (grant.isBelieved(ttl)) {
+                grant.doubt("no answer for five eighths of its ttl", turn);
+            }
+        }
+    }
+
+    /** It goes on, unless there is another reason for doubt. */
+    void certain(long ttl, Turn turn) {
+        for (ClientGrant grant : this) {
+            if (grant.isBelieved(ttl) && clusterDown == null) {
+                grant.certain(turn);
+            }
+        }
+    }
+
+    /** The cluster is down, and why; or up again, if that is null. */
+    void clusterDown(@Nullable String why, Turn turn) {
+        clusterDown = why;
+        for (ClientGrant grant : this) {
+            if (!grant.frozen && why != null) {
+                grant.doubt(why, turn);
+            } else if (!grant.frozen && grant.handle.belief().doubtful() - turn.now() > 0) {
+                grant.certain(turn);
+            }
+        }
+    }
+
+    boolean isClusterDown() {
+        return clusterDown != null;
+    }
+
     /** Those that there are now, for who ends some of them. */
     List<ClientGrant> now() {
         return size == 0 ? List.of() : List.of(Arrays.copyOf(all, size));
@@ -166,6 +202,7 @@ final class GrantList extends AbstractList<ClientGrant> {
         for (ClientGrant grant : this) {
             copy.add(grant.copy());
         }
+        copy.clusterDown = clusterDown;
         return copy;
     }
 }

@@ -82,6 +82,8 @@ public class LockClientHelper implements Machine {
     private final LockSettings settings;
     /** Each waiter asks the manager for itself, and nothing is kept. */
     private final boolean eachAsks;
+    /** The machine that follows the cluster; null if nobody does. */
+    private final @Nullable Key cluster;
 
     private LocalWaiters waiters;
     private GrantList grants = new GrantList();
@@ -93,26 +95,29 @@ public class LockClientHelper implements Machine {
 
     /** A helper at rest. */
     public LockClientHelper(Key key, LockSettings settings) {
-        this(key, settings, false, new LocalWaiters(key, settings.cache()));
+        this(key, settings, null, new LocalWaiters(key, settings.cache()));
     }
 
     LockClientHelper(Key key, LockSettings settings, LocalWaiters waiters) {
-        this(key, settings, false, waiters);
+        this(key, settings, null, waiters);
     }
 
-    private LockClientHelper(Key key, LockSettings settings, boolean eachAsks, LocalWaiters waiters) {
+    private LockClientHelper(Key key, LockSettings settings, @Nullable Key cluster, LocalWaiters waiters) {
         this.key = key;
         this.settings = settings;
-        this.eachAsks = eachAsks;
+        this.cluster = cluster;
+        this.eachAsks = cluster != null;
         this.waiters = waiters;
     }
 
     /**
      * A helper at rest for a manager that has to hear of each request at once, and decides by that alone who is next:
      * it asks for each user, and keeps nothing.
+     *
+     * @param cluster the machine that is to follow what the member says of its cluster
      */
-    public static LockClientHelper askingForEach(Key key, LockSettings settings) {
-        return new LockClientHelper(key, settings, true, new LocalWaiters(key, false));
+    public static LockClientHelper askingForEach(Key key, LockSettings settings, Key cluster) {
+        return new LockClientHelper(key, settings, cluster, new LocalWaiters(key, false));
     }
 
     private StatusClient questions() {
@@ -199,17 +204,9 @@ public class LockClientHelper implements Machine {
                 }
             }
         } else if (call instanceof ClientView.Doubted doubted) {
-            for (ClientGrant held : grants) {
-                if (held.isBelieved(doubted.ttl())) {
-                    held.doubt("no answer for five eighths of its ttl", turn);
-                }
-            }
+            grants.doubted(doubted.ttl(), turn);
         } else if (call instanceof ClientView.Certain certain) {
-            for (ClientGrant held : grants) {
-                if (held.isBelieved(certain.ttl())) {
-                    held.certain(turn);
-                }
-            }
+            grants.certain(certain.ttl(), turn);
         } else if (call instanceof ClientView.Received received) {
             if (releases != null) {
                 releases.received(received.number(), turn);
@@ -236,6 +233,9 @@ public class LockClientHelper implements Machine {
         } else if (call instanceof ClientView.Unreachable member) {
             questions().unreachable(member, turn);
             waiters.unreachable(member, turn);
+        }
+        if (cluster != null && (call instanceof LockCall.Acquire || call instanceof ClientView.SessionOpen)) {
+            turn.call(cluster, LockCall.Follow.FOLLOW);
         }
         settle(turn);
     }
@@ -293,6 +293,8 @@ public class LockClientHelper implements Machine {
             if (held != null) {
                 held.evicted = true;
             }
+        } else if (call instanceof LockCall.ClusterDown || call instanceof LockCall.ClusterUp) {
+            grants.clusterDown(call instanceof LockCall.ClusterDown down ? down.why() : null, turn);
         } else {
             questions().called(call, turn);
         }
@@ -854,7 +856,7 @@ public class LockClientHelper implements Machine {
 
     /** A helper of the same kind, for {@link #copy}. */
     LockClientHelper fresh(Key of, LockSettings with) {
-        return new LockClientHelper(of, with, eachAsks, waiters);
+        return new LockClientHelper(of, with, cluster, waiters);
     }
 
     @Override
@@ -891,6 +893,6 @@ public class LockClientHelper implements Machine {
         (questions == null ? new StatusClient(key, STATUS) : questions).encode(out);
         (releases == null ? new UnconfirmedReleases(key) : releases).encode(out);
         (ends == null ? new UnconfirmedEnds(key, GRACE) : ends).encode(out);
-        out.put(awaiting);
+        out.put(awaiting).put(grants.isClusterDown());
     }
 }

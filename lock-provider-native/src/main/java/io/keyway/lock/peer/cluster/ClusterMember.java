@@ -15,6 +15,7 @@ import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.DuplicateMember;
 import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.MemberSessions;
@@ -332,12 +333,18 @@ public final class ClusterMember extends Member {
                     node(),
                     adopted.epoch(),
                     node());
+        } else if (notice instanceof LockNotice.ClusterChanged changed) {
+            LOG.info("{} at member {}{}", changed.type(), node(), silent(changed.silent()));
         } else if (notice instanceof DuplicateMember doubled) {
             LOG.error(
                     "two processes run as member {}, and both talk to this one: the later one is refused; end it at"
                             + " once, and remove its copy of the data directory",
                     doubled.node());
         }
+    }
+
+    private static String silent(List<String> members) {
+        return members.isEmpty() ? "" : "; no answer from " + String.join(", ", members);
     }
 
     // The end

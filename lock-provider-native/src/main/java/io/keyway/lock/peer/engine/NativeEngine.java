@@ -164,6 +164,11 @@ public final class NativeEngine implements LockEngine {
             if (told != null) {
                 told.probed(LockKeys.named(sought.key().id()), sought.token(), sought.ahead(), sought.probe());
             }
+        } else if (said instanceof LockNotice.ClusterChanged changed) {
+            Observer told = observer;
+            if (told != null) {
+                told.clusterChanged(changed.type(), origin.server());
+            }
         } else if (said instanceof LockNotice.Told told) {
             admin.told(told);
         } else if (said instanceof LockNotice.Alarm alarm) {

@@ -48,6 +48,13 @@ public sealed interface HomeCall extends Call {
     /** Answers {@link BreakHere}. */
     record BrokenHere(String name, long number, boolean done) implements OfManager {}
 
+    /**
+     * To the cluster's monitor: a majority of these members decides, and may do so until then on the cell's clock.
+     *
+     * @param until {@link io.keyway.lock.peer.kernel.Turn#NEVER} if they may not decide
+     */
+    record Deciding(List<String> members, long until) implements HomeCall {}
+
     /** To a manager: it is the turn of that request, whose token this is. Once for each request. */
     record Yours(long number, long token) implements HomeCall {}
 

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.kernel;
 
+import java.util.Collection;
+
 /**
  * What a helper may ask and tell the session of its client. The session carries the lease: belief in a grant of it ends
  * at the highest echoed stamp plus 3/4 ttl.
@@ -32,6 +34,9 @@ public interface ClientView {
     void hold(Key key, long ttl);
 
     void unhold(Key key, long ttl);
+
+    /** The keys that hold a grant of the current session. */
+    Collection<Key> holders();
 
     /**
      * The key waits for an answer or a grant: the session is kept up and heartbeats at ttl/4; the key is called with

@@ -8,8 +8,10 @@ import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.client.ClusterFollower;
 import io.keyway.lock.peer.client.DirectoryClient;
 import io.keyway.lock.peer.client.LockClientHelper;
+import io.keyway.lock.peer.home.ClusterMonitor;
 import io.keyway.lock.peer.home.HomeManager;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
@@ -78,14 +80,18 @@ public final class LamportAlgorithm implements Algorithm {
                 ? new LamportProcess()
                 : key.equals(LamportKeys.DIRECTORY)
                         ? new LockDirectory()
-                        : new HomeManager(key, LamportKeys.PROCESS, settings);
+                        : key.equals(LamportKeys.CLUSTER)
+                                ? ClusterMonitor.ofAll(key)
+                                : new HomeManager(key, LamportKeys.PROCESS, settings);
     }
 
     @Override
     public MachineFactory clientMachines() {
         return key -> key.equals(LamportKeys.DIRECTORY)
                 ? new DirectoryClient(key)
-                : LockClientHelper.askingForEach(key, settings);
+                : key.equals(LamportKeys.CLUSTER)
+                        ? new ClusterFollower(key, false)
+                        : LockClientHelper.askingForEach(key, settings, LamportKeys.CLUSTER);
     }
 
     @Override
@@ -95,7 +101,7 @@ public final class LamportAlgorithm implements Algorithm {
 
     @Override
     public List<Key> startingMachines() {
-        return List.of(LamportKeys.PROCESS);
+        return List.of(LamportKeys.PROCESS, LamportKeys.CLUSTER);
     }
 
     @Override

@@ -11,6 +11,9 @@ final class LamportKeys {
     /** The member itself: its clock, and the queues of all locks. */
     static final Key PROCESS = new Key(ALGORITHM, "\u0000process");
 
+    /** What a member says of its cluster. */
+    static final Key CLUSTER = LockKeys.cluster(ALGORITHM);
+
     /** The names that somebody asks for; at a client, whoever asks for them. */
     static final Key DIRECTORY = LockKeys.directory(ALGORITHM);
 

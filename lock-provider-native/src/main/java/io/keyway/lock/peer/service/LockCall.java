@@ -208,6 +208,19 @@ public sealed interface LockCall extends Call {
     /** To a manager: nobody believes in the imported grant of that token, unless it was re-asserted. */
     record Disown(long token) implements LockCall {}
 
+    /** To whoever follows the cluster: somebody asks for a lock, or holds one, in the present session. */
+    enum Follow implements LockCall {
+        FOLLOW
+    }
+
+    /** To a helper: the cluster is down, so that grants can end at their deadlines. */
+    record ClusterDown(String why) implements LockCall {}
+
+    /** To a helper: the cluster is up again. */
+    enum ClusterUp implements LockCall {
+        UP
+    }
+
     /** To the cache: that helper has a grant, with that first token, that may be kept. */
     record Kept(Key key, long token) implements LockCall {}
 

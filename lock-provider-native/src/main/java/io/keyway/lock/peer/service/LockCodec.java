@@ -11,7 +11,9 @@ import io.keyway.lock.peer.service.LockMessage.Answer;
 import io.keyway.lock.peer.service.LockMessage.Blocked;
 import io.keyway.lock.peer.service.LockMessage.Break;
 import io.keyway.lock.peer.service.LockMessage.Changed;
+import io.keyway.lock.peer.service.LockMessage.ClusterState;
 import io.keyway.lock.peer.service.LockMessage.Denied;
+import io.keyway.lock.peer.service.LockMessage.Follow;
 import io.keyway.lock.peer.service.LockMessage.Granted;
 import io.keyway.lock.peer.service.LockMessage.ListNames;
 import io.keyway.lock.peer.service.LockMessage.Misdirected;
@@ -218,7 +220,13 @@ public final class LockCodec implements BodyCodec {
                     27,
                     Changed.class,
                     (m, out) -> out.varint(m.request()).varint(m.version()),
-                    (k, e, in) -> new Changed(k, in.varint(), in.varint())));
+                    (k, e, in) -> new Changed(k, in.varint(), in.varint())),
+            row(28, Follow.class, (m, out) -> {}, (k, e, in) -> new Follow(k)),
+            row(
+                    29,
+                    ClusterState.class,
+                    (m, out) -> names(m.silent(), out.flag(m.up()).flag(m.ready())),
+                    (k, e, in) -> new ClusterState(k, in.flag(), in.flag(), names(in))));
 
     private static final Map<Class<?>, Row> BY_MESSAGE = new LinkedHashMap<>();
 

@@ -48,6 +48,11 @@ public final class LockKeys {
         return new Key(algorithm, "");
     }
 
+    /** What a member says of its cluster; at a client, whoever follows it. */
+    public static Key cluster(int algorithm) {
+        return new Key(algorithm, "\u0000cluster");
+    }
+
     /** The cached grants of a client. */
     public static Key cache(int algorithm) {
         return new Key(algorithm, "\u0000cache");

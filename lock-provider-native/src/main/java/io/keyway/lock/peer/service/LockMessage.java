@@ -2,12 +2,15 @@
 package io.keyway.lock.peer.service;
 
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Probe;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The messages between a helper and the manager of its name. Those that end or extend a grant name its token; one whose
@@ -258,6 +261,34 @@ public sealed interface LockMessage extends Message {
     record Changed(Key key, long request, long version) implements Reply {
         /** This manager does not tell of changes. */
         public static final long UNTOLD = -1;
+    }
+
+    /** To a member: its sender wants to hear {@link ClusterState} now and whenever that changes, in this session. */
+    record Follow(Key key) implements LockMessage {}
+
+    /**
+     * What a member sees of its cluster.
+     *
+     * @param up as many of the configured members answer as have to
+     * @param ready locks can be granted
+     * @param silent the ids of the members that do not answer
+     */
+    record ClusterState(Key key, boolean up, boolean ready, List<String> silent) implements LockMessage {
+        /** What has happened since; of null, what is. A cluster is not ready while it is down. */
+        public List<LockEvent.Type> since(@Nullable ClusterState before) {
+            List<LockEvent.Type> events = new ArrayList<>(2);
+            boolean readiness = before == null || before.ready != ready;
+            if (readiness && !ready) {
+                events.add(LockEvent.Type.NO_LOCK);
+            }
+            if (before == null || before.up != up) {
+                events.add(up ? LockEvent.Type.CLUSTER_UP : LockEvent.Type.CLUSTER_DOWN);
+            }
+            if (readiness && ready) {
+                events.add(LockEvent.Type.LOCK_READY);
+            }
+            return events;
+        }
     }
 
     /** Ends the grant that uses this token, and no other. */

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.service;
 
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.wire.LogText;
@@ -129,6 +130,14 @@ public sealed interface LockNotice extends Notice {
             this(key, answer, List.of());
         }
     }
+
+    /**
+     * The cluster has changed, as a member sees it: of the member itself, or of a client that follows it.
+     *
+     * @param type CLUSTER_UP, CLUSTER_DOWN, LOCK_READY or NO_LOCK
+     * @param silent the ids of the members that do not answer
+     */
+    record ClusterChanged(Key key, LockEvent.Type type, List<String> silent) implements LockNotice {}
 
     /** Something that must not happen did; nothing unsafe followed. For the log of the member, or of the client. */
     record Alarm(Key key, String text) implements LockNotice {

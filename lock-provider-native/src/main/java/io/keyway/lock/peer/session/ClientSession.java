@@ -625,6 +625,15 @@ public final class ClientSession implements SessionLayer, ClientView {
     }
 
     @Override
+    public Set<Key> holders() {
+        Set<Key> holders = new LinkedHashSet<>();
+        if (open != null) {
+            open.beliefs().holders(holders);
+        }
+        return holders;
+    }
+
+    @Override
     public void heard(long epoch) {
         handshake.heard(epoch);
     }

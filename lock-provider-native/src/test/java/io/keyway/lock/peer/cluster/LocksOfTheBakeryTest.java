@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.Locks;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -124,8 +126,11 @@ class LocksOfTheBakeryTest {
 
     @Test
     void withoutAMajorityTheHolderIsToldAndWhoAsksLearnsWhoIsMissing() throws Exception {
+        List<LockEvent.Type> told = new CopyOnWriteArrayList<>();
         try (LockClient client = at("a")) {
+            client.addListener(event -> told.add(event.type()));
             Lease held = client.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            await().atMost(PATIENCE).until(() -> told.contains(LockEvent.Type.LOCK_READY));
             members.end("b");
             members.end("c");
             await().atMost(PATIENCE).until(() -> !held.isHeld());
@@ -136,6 +141,14 @@ class LocksOfTheBakeryTest {
             members.start("b", "abcd", TTL, false);
             assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
         }
+        assertThat(told)
+                .containsSubsequence(
+                        LockEvent.Type.CLUSTER_UP,
+                        LockEvent.Type.LOCK_READY,
+                        LockEvent.Type.NO_LOCK,
+                        LockEvent.Type.CLUSTER_DOWN,
+                        LockEvent.Type.CLUSTER_UP,
+                        LockEvent.Type.LOCK_READY);
     }
 
     @Test

@@ -435,7 +435,6 @@ class BucketScenariosTest {
         canal.release(1);
         canal.world.advance(60_000 * MS);
         assertThat(canal.world.residents()).isZero();
-        canal.world.clients.forEach(
-                client -> assertThat(client.cell.residents()).isZero());
+        canal.world.clients.forEach(client -> assertThat(client.kept()).isEmpty());
     }
 }

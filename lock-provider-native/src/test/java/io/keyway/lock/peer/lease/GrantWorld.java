@@ -4,6 +4,7 @@ package io.keyway.lock.peer.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.client.ClusterFollower;
 import io.keyway.lock.peer.client.GrantCache;
 import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Call;
@@ -23,6 +24,7 @@ import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockMessage.ClusterState;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.spi.Answer;
@@ -53,6 +55,7 @@ final class GrantWorld {
     static final int CAPACITY = 3;
 
     static final Key KEY = new Key(9, "a");
+    private static final Key CLUSTER = LockKeys.cluster(KEY.algorithm());
 
     /** What a user holds. */
     record Held(long request, LockMode mode, int permits, long token, GrantHandle handle) {}
@@ -80,7 +83,13 @@ final class GrantWorld {
 
     /** Of clients that ask for each user at once, and keep nothing. */
     GrantWorld(Admission admission, LockSettings settings, int clientCount) {
-        this(admission, settings, clientCount, key -> LockClientHelper.askingForEach(key, settings));
+        this(
+                admission,
+                settings,
+                clientCount,
+                key -> key.equals(CLUSTER)
+                        ? new ClusterFollower(key, true)
+                        : LockClientHelper.askingForEach(key, settings, CLUSTER));
     }
 
     /** Of clients as the lease service has them. */
@@ -326,6 +335,17 @@ final class GrantWorld {
         private void call(Call call) {
             input(new Input.Command(KEY, call));
             GrantWorld.this.deliver();
+        }
+
+        /** The locks of which it keeps something. */
+        List<Key> kept() {
+            return cell.keys().stream().filter(LockKeys::isNamed).toList();
+        }
+
+        /** Its member says that of its cluster. */
+        void hears(boolean up, boolean ready) {
+            ClusterState state = new ClusterState(CLUSTER, up, ready, up ? List.of() : List.of("b:7400"));
+            input(new Input.Arrived(link, new PlainFrame(link, Turn.NEVER, 0, List.of(state))));
         }
 
         void raw(LockMessage message) {

@@ -219,6 +219,13 @@ final class PlainClient implements SessionLayer, ClientView {
     public void heard(long epoch) {}
 
     @Override
+    public Set<Key> holders() {
+        Set<Key> keys = new LinkedHashSet<>();
+        holders.forEach(hold -> keys.add(hold.key()));
+        return keys;
+    }
+
+    @Override
     public Belief belief(long ttl) {
         return beliefs.computeIfAbsent(ttl, t -> new Belief(t, echo == Turn.NEVER ? now : echo + t - t / 4));
     }

@@ -378,7 +378,7 @@ class SeveralGrantsTest {
         c0.release(first);
         c0.release(second);
         world.advance(TTL);
-        assertThat(c0.cell.residents()).isZero();
+        assertThat(c0.kept()).isEmpty();
         assertThat(world.residents()).isZero();
     }
 

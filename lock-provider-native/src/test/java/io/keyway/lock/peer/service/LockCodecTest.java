@@ -84,6 +84,8 @@ class LockCodecTest {
             new LockMessage.Watch(KEY, 9, Long.MAX_VALUE, 1_000),
             new LockMessage.Changed(KEY, 9, 1),
             new LockMessage.Changed(KEY, 9, LockMessage.Changed.UNTOLD),
+            new LockMessage.Follow(KEY),
+            new LockMessage.ClusterState(KEY, true, false, List.of("a:7400", "b:7400")),
             new LockMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
             new LockMessage.Answer(KEY, 10, true),
             new LockMessage.Blocked(KEY, 3, true, "b:7400 does not answer"),
@@ -116,7 +118,7 @@ class LockCodecTest {
     void everyKindOfMessageIsTried() {
         assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
                 .isEqualTo(kinds(LockMessage.class).collect(Collectors.toSet()));
-        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(27);
+        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(29);
     }
 
     @Test

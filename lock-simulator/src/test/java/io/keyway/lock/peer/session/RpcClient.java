@@ -225,6 +225,11 @@ public final class RpcClient implements SessionLayer, ClientView {
     public void heard(long epoch) {}
 
     @Override
+    public Set<Key> holders() {
+        return Set.of();
+    }
+
+    @Override
     public Belief belief(long ttl) {
         return beliefs.belief(ttl);
     }
