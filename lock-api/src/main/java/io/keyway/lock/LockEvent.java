@@ -41,6 +41,8 @@ public record LockEvent(Type type, @Nullable LockKey key, OptionalLong token, Op
         WITHDRAWN,
         /** A lease is held longer than {@code warnAfter}. */
         HELD_LONG,
+        /** A lease is about to end by its {@code maxHold}: its holder is to stop and release it. */
+        UNLOCKING,
         /** A connection to a server or peer stands. */
         CONNECTED,
         /** A connection to a server or peer broke; no lease ends by this alone. */

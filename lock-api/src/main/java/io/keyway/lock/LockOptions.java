@@ -30,10 +30,11 @@ public final class LockOptions {
     /** The most bytes of UTF-8 in all keys and values of the metadata. */
     public static final int MAX_METADATA_BYTES = 1024;
 
-    private static final LockOptions NONE = new LockOptions(null, null, null, null, null, null);
+    private static final LockOptions NONE = new LockOptions(null, null, null, null, null, null, null);
 
     private final @Nullable Duration ttl;
     private final @Nullable Duration maxHold;
+    private final @Nullable Duration unlockTime;
     private final @Nullable Renewal renewal;
     private final @Nullable Map<String, String> metadata;
     private final @Nullable Duration warnAfter;
@@ -42,12 +43,14 @@ public final class LockOptions {
     private LockOptions(
             @Nullable Duration ttl,
             @Nullable Duration maxHold,
+            @Nullable Duration unlockTime,
             @Nullable Renewal renewal,
             @Nullable Map<String, String> metadata,
             @Nullable Duration warnAfter,
             @Nullable Duration holdAtLeast) {
         this.ttl = ttl;
         this.maxHold = maxHold;
+        this.unlockTime = unlockTime;
         this.renewal = renewal;
         this.metadata = metadata;
         this.warnAfter = warnAfter;
@@ -71,7 +74,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("ttl " + Durations.format(ttl) + " is outside "
                     + Durations.format(MIN_TTL) + " to " + Durations.format(MAX_TTL));
         }
-        return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
+        return new LockOptions(ttl, maxHold, unlockTime, renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /**
@@ -83,7 +86,26 @@ public final class LockOptions {
      * @throws IllegalArgumentException if not positive
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        return new LockOptions(ttl, positive("maxHold", maxHold), renewal, metadata, warnAfter, holdAtLeast);
+        return new LockOptions(ttl, positive("maxHold", maxHold), null, renewal, metadata, warnAfter, holdAtLeast);
+    }
+
+    /**
+     * As {@link #withMaxHold(Duration)}, with a word before the end: listeners are told {@link
+     * LockEvent.Type#UNLOCKING} so long before it, which is the holder's time to stop its work and release. What is not
+     * released by then is LOST as above. The source of the bakery (snaplock) calls them duration and unlockDuration.
+     *
+     * @param maxHold more than zero
+     * @param unlockTime more than zero, shorter than {@code maxHold}
+     * @return a copy with that end
+     * @throws IllegalArgumentException if not positive, or if {@code unlockTime} is no shorter than {@code maxHold}
+     */
+    public LockOptions withMaxHold(Duration maxHold, Duration unlockTime) {
+        if (positive("unlockTime", unlockTime).compareTo(positive("maxHold", maxHold)) >= 0) {
+            throw new IllegalArgumentException("unlockTime " + Durations.format(unlockTime)
+                    + " is no shorter than maxHold " + Durations.format(maxHold)
+                    + ": it is the last part of that, in which the holder is to stop");
+        }
+        return new LockOptions(ttl, maxHold, unlockTime, renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /**
@@ -94,7 +116,7 @@ public final class LockOptions {
      */
     public LockOptions withRenewal(Renewal renewal) {
         return new LockOptions(
-                ttl, maxHold, Objects.requireNonNull(renewal, "renewal"), metadata, warnAfter, holdAtLeast);
+                ttl, maxHold, unlockTime, Objects.requireNonNull(renewal, "renewal"), metadata, warnAfter, holdAtLeast);
     }
 
     /**
@@ -118,7 +140,7 @@ public final class LockOptions {
             throw new IllegalArgumentException(
                     "metadata is " + bytes + " bytes long in UTF-8, more than " + MAX_METADATA_BYTES);
         }
-        return new LockOptions(ttl, maxHold, renewal, copy, warnAfter, holdAtLeast);
+        return new LockOptions(ttl, maxHold, unlockTime, renewal, copy, warnAfter, holdAtLeast);
     }
 
     /**
@@ -130,7 +152,8 @@ public final class LockOptions {
      * @throws IllegalArgumentException if not positive
      */
     public LockOptions withWarnAfter(Duration warnAfter) {
-        return new LockOptions(ttl, maxHold, renewal, metadata, positive("warnAfter", warnAfter), holdAtLeast);
+        return new LockOptions(
+                ttl, maxHold, unlockTime, renewal, metadata, positive("warnAfter", warnAfter), holdAtLeast);
     }
 
     /**
@@ -151,7 +174,7 @@ public final class LockOptions {
             throw new IllegalArgumentException(
                     "holdAtLeast " + Durations.format(holdAtLeast) + " is longer than " + Durations.format(MAX_TTL));
         }
-        return new LockOptions(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
+        return new LockOptions(ttl, maxHold, unlockTime, renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /**
@@ -166,6 +189,7 @@ public final class LockOptions {
         return new LockOptions(
                 upper.ttl != null ? upper.ttl : ttl,
                 upper.maxHold != null ? upper.maxHold : maxHold,
+                upper.maxHold != null ? upper.unlockTime : unlockTime,
                 upper.renewal != null ? upper.renewal : renewal,
                 upper.metadata != null ? upper.metadata : metadata,
                 upper.warnAfter != null ? upper.warnAfter : warnAfter,
@@ -180,6 +204,11 @@ public final class LockOptions {
     /** {@return the hard end, if set} */
     public Optional<Duration> maxHold() {
         return Optional.ofNullable(maxHold);
+    }
+
+    /** {@return how long before the hard end its holder is told, if set} */
+    public Optional<Duration> unlockTime() {
+        return Optional.ofNullable(unlockTime);
     }
 
     /** {@return whether to renew, if set} */
@@ -207,6 +236,7 @@ public final class LockOptions {
         return other instanceof LockOptions o
                 && Objects.equals(ttl, o.ttl)
                 && Objects.equals(maxHold, o.maxHold)
+                && Objects.equals(unlockTime, o.unlockTime)
                 && renewal == o.renewal
                 && Objects.equals(metadata, o.metadata)
                 && Objects.equals(warnAfter, o.warnAfter)
@@ -215,7 +245,7 @@ public final class LockOptions {
 
     @Override
     public int hashCode() {
-        return Objects.hash(ttl, maxHold, renewal, metadata, warnAfter, holdAtLeast);
+        return Objects.hash(ttl, maxHold, unlockTime, renewal, metadata, warnAfter, holdAtLeast);
     }
 
     /** Returns the fields that are set. */
@@ -224,6 +254,7 @@ public final class LockOptions {
         StringBuilder out = new StringBuilder("LockOptions{");
         append(out, "ttl", ttl == null ? null : Durations.format(ttl));
         append(out, "maxHold", maxHold == null ? null : Durations.format(maxHold));
+        append(out, "unlockTime", unlockTime == null ? null : Durations.format(unlockTime));
         append(out, "renewal", renewal);
         append(out, "metadata", metadata);
         append(out, "warnAfter", warnAfter == null ? null : Durations.format(warnAfter));

@@ -21,7 +21,7 @@ class OptionsTest {
     void lockOptionsOverlayWhatIsSet() {
         LockOptions lower = LockOptions.none()
                 .withTtl(Duration.ofSeconds(5))
-                .withMaxHold(Duration.ofMinutes(1))
+                .withMaxHold(Duration.ofMinutes(1), Duration.ofSeconds(5))
                 .withMetadata(Map.of("a", "b"));
         LockOptions upper = LockOptions.none()
                 .withTtl(Duration.ofSeconds(7))
@@ -32,6 +32,10 @@ class OptionsTest {
 
         assertThat(both.ttl()).contains(Duration.ofSeconds(7));
         assertThat(both.maxHold()).contains(Duration.ofMinutes(1));
+        assertThat(both.unlockTime()).contains(Duration.ofSeconds(5));
+        assertThat(lower.overlaidBy(upper.withMaxHold(Duration.ofHours(1))).unlockTime())
+                .as("of another maxHold")
+                .isEmpty();
         assertThat(both.renewal()).contains(Renewal.NONE);
         assertThat(both.metadata()).contains(Map.of("a", "b"));
         assertThat(both.warnAfter()).contains(Duration.ofSeconds(1));
@@ -50,6 +54,11 @@ class OptionsTest {
                 .isThrownBy(
                         () -> LockOptions.none().withTtl(Duration.ofHours(24).plusNanos(1)));
         assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.none().withMaxHold(Duration.ZERO));
+        Duration minute = Duration.ofMinutes(1);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockOptions.none().withMaxHold(minute, minute))
+                .withMessageContaining("unlockTime 1m is no shorter than maxHold 1m");
+        assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.none().withMaxHold(minute, Duration.ZERO));
         assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.none().withWarnAfter(Duration.ofSeconds(-1)));
         assertThatIllegalArgumentException().isThrownBy(() -> LockOptions.none().withMetadata(Map.of("", "x")));
         assertThatIllegalArgumentException()

@@ -232,7 +232,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
             return;
         }
         if (limit != null) {
-            limit.arm(client.time(), this::state);
+            limit.arm(client.time(), this::unlocking, this::state);
         }
         if (warning != null) {
             warning.arm(client.time(), now, this::warn);
@@ -623,6 +623,14 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         if (warning != null) {
             warning.cancel();
         }
+    }
+
+    private boolean unlocking() {
+        boolean held = isHeld();
+        if (held) {
+            tell(LockEvent.Type.UNLOCKING, heldFor());
+        }
+        return held;
     }
 
     private void warn() {

@@ -5,6 +5,7 @@ import io.keyway.lock.LeaseLoss.Cause;
 import io.keyway.lock.Renewal;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 final class HoldLimit {
 
     final long endNanos;
+    private final long toldNanos;
     final Cause cause;
     final String detail;
     private volatile TimeSource.@Nullable Scheduled timer;
 
-    private HoldLimit(long endNanos, Cause cause, String detail) {
+    private HoldLimit(long endNanos, long toldNanos, Cause cause, String detail) {
         this.endNanos = endNanos;
+        this.toldNanos = toldNanos;
         this.cause = cause;
         this.detail = detail;
     }
@@ -29,21 +32,37 @@ final class HoldLimit {
         Duration maxHold = options.maxHold();
         boolean once = options.renewal() == Renewal.NONE;
         if (maxHold != null && !(once && firstDeadline - (grantedAt + maxHold.toNanos()) <= 0)) {
+            Duration unlockTime = options.unlockTime();
+            long end = grantedAt + maxHold.toNanos();
             return new HoldLimit(
-                    grantedAt + maxHold.toNanos(),
+                    end,
+                    unlockTime == null ? end : end - unlockTime.toNanos(),
                     Cause.MAX_HOLD,
                     "held for its maxHold of " + ResolvedOptions.text(maxHold));
         }
         return once
-                ? new HoldLimit(firstDeadline, Cause.EXPIRED, "its ttl is over, and Renewal.NONE asks for no renewal")
+                ? new HoldLimit(
+                        firstDeadline,
+                        firstDeadline,
+                        Cause.EXPIRED,
+                        "its ttl is over, and Renewal.NONE asks for no renewal")
                 : null;
     }
 
-    void arm(TimeSource time, Runnable end) {
-        arm(time, endNanos, end);
+    /** @param soon when the end is near, where the owner wants to be told; false if that one is over by then */
+    void arm(TimeSource time, BooleanSupplier soon, Runnable end) {
+        if (toldNanos == endNanos) {
+            arm(time, endNanos, end);
+        } else {
+            arm(time, toldNanos, () -> {
+                if (soon.getAsBoolean()) {
+                    arm(time, endNanos, end);
+                }
+            });
+        }
     }
 
-    /** As {@link #arm(TimeSource, Runnable)}, for what is due later. */
+    /** For what is due later. */
     void arm(TimeSource time, long atNanos, Runnable due) {
         timer = time.at(atNanos, due);
     }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 record ResolvedOptions(
         Duration ttl,
         @Nullable Duration maxHold,
+        @Nullable Duration unlockTime,
         Renewal renewal,
         Owner owner,
         @Nullable Duration warnAfter,
@@ -45,6 +46,7 @@ record ResolvedOptions(
         return new ResolvedOptions(
                 ttl,
                 options.maxHold().orElse(null),
+                options.unlockTime().orElse(null),
                 options.renewal().orElse(Renewal.AUTO),
                 new Owner(client, options.metadata().orElse(Map.of())),
                 options.warnAfter().orElse(null),

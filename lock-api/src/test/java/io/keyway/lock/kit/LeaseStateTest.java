@@ -91,7 +91,7 @@ class LeaseStateTest {
                 LockKey.lock(LockName.of("x")),
                 LockMode.EXCLUSIVE,
                 1,
-                new ResolvedOptions(TTL, null, Renewal.AUTO, new Owner("a", Map.of()), null, Duration.ZERO));
+                new ResolvedOptions(TTL, null, null, Renewal.AUTO, new Owner("a", Map.of()), null, Duration.ZERO));
     }
 
     @Test

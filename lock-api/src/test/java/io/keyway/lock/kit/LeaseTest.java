@@ -167,6 +167,43 @@ class LeaseTest extends ReferenceClients {
     }
 
     @Test
+    void beforeItsMaxHoldTheHolderIsToldToUnlock() throws Exception {
+        LockOptions limited = LockOptions.none().withMaxHold(Duration.ofMinutes(1), Duration.ofSeconds(10));
+        Lease lease = client.lock("x").with(limited).acquire();
+        Lease released = client.lock("y").with(limited).acquire();
+        time(client).advance(Duration.ofSeconds(50).minusNanos(1));
+        assertThat(types(events)).doesNotContain(LockEvent.Type.UNLOCKING);
+        released.close();
+        time(client).advance(Duration.ofNanos(1));
+        LockEvent last = events.get(events.size() - 1);
+        assertThat(last.type()).isEqualTo(LockEvent.Type.UNLOCKING);
+        assertThat(last.key()).isEqualTo(key("x"));
+        assertThat(last.token()).hasValue(lease.token());
+        assertThat(last.after()).isEqualTo(Duration.ofSeconds(50));
+        assertThat(lease.isHeld()).isTrue();
+        time(client).advance(Duration.ofSeconds(10));
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lease.lost().toCompletableFuture().join().cause()).isEqualTo(LeaseLoss.Cause.MAX_HOLD);
+        time(client).advance(Duration.ofMinutes(2));
+        assertThat(types(events)).containsOnlyOnce(LockEvent.Type.UNLOCKING);
+    }
+
+    @Test
+    void whoUnlocksInTimeLosesNothing() throws Exception {
+        Lease lease = client.lock("x")
+                .with(LockOptions.none().withMaxHold(Duration.ofMinutes(1), Duration.ofSeconds(10)))
+                .acquire();
+        client.addListener(event -> {
+            if (event.type() == LockEvent.Type.UNLOCKING) {
+                lease.close();
+            }
+        });
+        time(client).advance(Duration.ofMinutes(2));
+        assertThat(types(events))
+                .containsExactly(LockEvent.Type.CONNECTED, GRANTED, LockEvent.Type.UNLOCKING, RELEASED);
+    }
+
+    @Test
     void maxHoldIsAHardEnd() throws Exception {
         Lease lease = client.lock("x")
                 .with(LockOptions.none().withMaxHold(Duration.ofMinutes(1)))

@@ -51,7 +51,7 @@ class PendingAcquireTest {
     @Test
     void whatWasGivenUpBeforeItWasSentIsNotSentAndLeavesNothing() {
         Owner owner = new Owner("a", Map.of());
-        ResolvedOptions options = new ResolvedOptions(TTL, null, Renewal.AUTO, owner, null, Duration.ZERO);
+        ResolvedOptions options = new ResolvedOptions(TTL, null, null, Renewal.AUTO, owner, null, Duration.ZERO);
         HeldLease lease = new HeldLease(client, KEY, LockMode.EXCLUSIVE, 1, options);
         Request request = new Request(1, KEY, LockMode.EXCLUSIVE, 1, 1, TTL, true, owner);
         PendingAcquire pending = new PendingAcquire(client, lease, request, null);

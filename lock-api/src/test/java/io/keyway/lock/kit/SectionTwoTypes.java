@@ -101,7 +101,12 @@ final class SectionTwoTypes {
                                 LockEvent.Type.WITHDRAWN,
                                 LockEvent.Type.HELD_LONG,
                                 LockEvent.Type.CONNECTED,
-                                LockEvent.Type.DISCONNECTED)
+                                LockEvent.Type.DISCONNECTED,
+                                LockEvent.Type.UNLOCKING,
+                                LockEvent.Type.CLUSTER_UP,
+                                LockEvent.Type.CLUSTER_DOWN,
+                                LockEvent.Type.LOCK_READY,
+                                LockEvent.Type.NO_LOCK)
                         .equals(Set.of(LockEvent.Type.values())),
                 "events");
         check(
