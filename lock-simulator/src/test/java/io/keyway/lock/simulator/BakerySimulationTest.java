@@ -1,8 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.keyway.lock.peer.bakery.BakeryView;
 import io.keyway.lock.peer.bakery.UnsafeBakery;
@@ -68,6 +70,51 @@ class BakerySimulationTest {
         }
         assertThat(total.events()).isGreaterThanOrEqualTo(events);
         return total;
+    }
+
+    /** When client 2 has the lock that client 1 was granted at 57 s; nanoseconds. */
+    private static long next(String hold, String... faults) {
+        Plan plan = Plan.parse("""
+                options seed=3 profile=BAKERY budget=STEADY members=3 spares=0 clients=2 users=1 names=1 ordered=true \
+                latency=1000000 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 lateness=0 \
+                diskLatency=1000000 faultPhase=64000000000 faults=0 acts=2 maxTtl=8000000000 drift=0 outOfSpec=false \
+                purityPerMille=0
+                %sact lock at 57s client 1 user 0 name 0 wait 0ns hold %s
+                act lock at 58s client 2 user 0 name 0 wait 0ns hold 1ms
+                listed mishaps 0
+                """.formatted(String.join("", faults), hold));
+        Campaign campaign = Campaigns.of(Profile.BAKERY);
+        assertThat(campaign.run(plan).violation()).isNull();
+        List<String> grants = campaign.chart(plan)
+                .toString()
+                .lines()
+                .filter(line -> line.contains("*     Granted["))
+                .toList();
+        assertThat(grants).last(as(STRING)).contains("request=2");
+        return Math.round(
+                Double.parseDouble(grants.get(grants.size() - 1).trim().split(" ", 2)[0]) * 1e6);
+    }
+
+    @Test
+    void s27_theLockOfAClientThatCrashesIsFreeWithinItsLeaseAndASecond() {
+        assertThat(next("20s", "fault CRASH at 60s for 40s node 1 amount 0\n"))
+                .isBetween(60_000_000_000L, 69_000_000_000L);
+    }
+
+    /** But that a client that is set ahead may have slept: it gives up what it holds. */
+    @Test
+    void s28_aWallClockThatIsSetByAnHourLetsNobodyIn() {
+        long without = next("9s");
+        assertThat(without).isBetween(66_000_000_000L, 67_000_000_000L);
+        for (String amount : List.of("3600000000000", "-3600000000000")) {
+            for (int node = -2; node <= 2; node++) {
+                String step = "fault WALL_STEP at 60s for 0ns node " + node + " amount " + amount + "\n";
+                boolean holderMayHaveSlept = node == 1 && !amount.startsWith("-");
+                assertThat(next("9s", step))
+                        .as(step)
+                        .isBetween(holderMayHaveSlept ? 60_000_000_000L : without, without);
+            }
+        }
     }
 
     @Test

@@ -70,6 +70,22 @@ class BakeryCodecTest {
     }
 
     @Test
+    void s18_aTicketComesBackFromItsTokenAndFromTheWire() throws WireException {
+        Random random = new Random(18);
+        for (int i = 0; i < 1_000; i++) {
+            long stamp = 1 + (random.nextLong() >>> 8) % (1L << random.nextInt(57));
+            Ticket ticket = new Ticket(stamp, 1 + random.nextInt(Ticket.MAX_PROCESS));
+            assertThat(Ticket.of(ticket.token())).isEqualTo(ticket);
+            assertThat(ticket.token()).isPositive();
+            BakeryMessage.AddTicket add = new BakeryMessage.AddTicket("a", i, stamp, false, true, OWNER, i);
+            WireReader in = new WireReader(ByteBuffer.wrap(write(add)));
+            assertThat(codec.read(codec.type(add), 0, in)).isEqualTo(add);
+            Ticket other = new Ticket(Math.max(1, stamp - random.nextInt(2)), ticket.process());
+            assertThat(Long.compare(ticket.token(), other.token())).isEqualTo(ticket.compareTo(other));
+        }
+    }
+
+    @Test
     void aMessageOfALockServiceKeepsItsBytes() throws WireException {
         long token = new Ticket(1 << 24, 1).token();
         Message granted = new LockMessage.Granted(BakeryKeys.lock("a"), 1, token, token, true);

@@ -12,10 +12,12 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -43,6 +45,7 @@ final class BakeryWorld {
     /** By sender, then receiver. */
     private final Map<String, Map<String, List<BakeryMessage>>> links = new LinkedHashMap<>();
 
+    private final List<String> alarms = new ArrayList<>();
     private long now;
     /** So far a majority has recorded tickets. */
     private long recorded;
@@ -114,6 +117,12 @@ final class BakeryWorld {
         node(id).settle();
     }
 
+    /** What nobody can count any more of what that leader has said lapses. */
+    void lapse(String id) {
+        node(id).leader.due(0, node(id));
+        node(id).settle();
+    }
+
     /** Nobody counts what the former leader has said. */
     void seated(String id) {
         node(id).leader.due(2, node(id));
@@ -136,8 +145,13 @@ final class BakeryWorld {
     }
 
     void ask(String member, long number, boolean answerAtOnce) {
+        ask(NAME, member, number, answerAtOnce);
+    }
+
+    /** Of another lock; no two requests of a member have one number. */
+    void ask(String name, String member, long number, boolean answerAtOnce) {
         Owner owner = new Owner(member + number, Map.of());
-        node(member).call(BakeryKeys.HOME, new HomeCall.Want(NAME, number, owner, answerAtOnce, true, now));
+        node(member).call(BakeryKeys.HOME, new HomeCall.Want(name, number, owner, answerAtOnce, true, now));
         node(member).settle();
     }
 
@@ -161,6 +175,11 @@ final class BakeryWorld {
     /** How many messages stand between them. */
     int queued(String from, String to) {
         return link(from, to).size();
+    }
+
+    /** That leader is told so, as if by the home of that member. */
+    void say(String from, String leader, BakeryMessage message) {
+        node(leader).received(from, message);
     }
 
     /** The first message of that link arrives. */
@@ -260,8 +279,17 @@ final class BakeryWorld {
 
     /** The member whose request that leader lets in; empty if it lets nobody in. */
     String letIn(String leader) {
-        BakeryLeader.Id active = node(leader).leader.active(NAME);
+        return letIn(leader, NAME);
+    }
+
+    String letIn(String leader, String name) {
+        BakeryLeader.Id active = node(leader).leader.active(name);
         return active == null ? "" : active.member();
+    }
+
+    /** What members have written to their logs. */
+    List<String> alarms() {
+        return List.copyOf(alarms);
     }
 
     boolean knowsNothing(String leader) {
@@ -384,6 +412,11 @@ final class BakeryWorld {
         public long force(DurableRecord forced) {
             record = ((BakeryMessage.Reserved) forced).ticket();
             return 1;
+        }
+
+        @Override
+        public void tell(Notice notice) {
+            alarms.add(((LockNotice.Alarm) notice).text());
         }
 
         @Override

@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.DistributedLock;
 import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -149,6 +153,57 @@ class LocksOfTheBakeryTest {
                         LockEvent.Type.CLUSTER_DOWN,
                         LockEvent.Type.CLUSTER_UP,
                         LockEvent.Type.LOCK_READY);
+    }
+
+    @Test
+    void s15_aHolderIsToldToUnlockAndLosesTheLockWhenItDoesNot() throws Exception {
+        List<LockEvent.Type> told = new CopyOnWriteArrayList<>();
+        try (LockClient client = at("a");
+                LockClient other = at("d")) {
+            client.lock("job").tryAcquire(PATIENCE).orElseThrow().close();
+            client.addListener(event -> told.add(event.type()));
+            Lease held = client.lock("job")
+                    .with(LockOptions.none().withMaxHold(TTL, TTL.dividedBy(2)))
+                    .acquire();
+            CompletableFuture<Lease> waiting = other.lock("job").acquireAsync().toCompletableFuture();
+            Lease next = waiting.get();
+            assertThat(held.isHeld()).isFalse();
+            assertThat(held.lost().toCompletableFuture().join().cause()).isEqualTo(LeaseLoss.Cause.MAX_HOLD);
+            assertThat(next.token()).isGreaterThan(held.token());
+            assertThat(held.release()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
+            assertThat(next.isHeld()).isTrue();
+        }
+        told.retainAll(List.of(
+                LockEvent.Type.GRANTED, LockEvent.Type.UNLOCKING, LockEvent.Type.LOST, LockEvent.Type.RELEASED));
+        assertThat(told).containsExactly(LockEvent.Type.GRANTED, LockEvent.Type.UNLOCKING, LockEvent.Type.LOST);
+    }
+
+    /** Each limit of a client, what it refuses, and what comes too late. */
+    @Test
+    void s16_aClientsLimitsAndWhatComesTooLate() throws Exception {
+        try (LockClient client = at("a");
+                LockClient other = at("b")) {
+            DistributedLock lock = client.lock("job");
+            Lease held = other.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            assertThat(lock.tryAcquire()).isEmpty();
+            assertThat(lock.tryAcquire(Duration.ofMillis(200))).isEmpty();
+            CompletableFuture<Lease> given = lock.acquireAsync().toCompletableFuture();
+            assertThat(given.cancel(true)).isTrue();
+            await().atMost(PATIENCE)
+                    .until(() -> other.admin().show(JOB).orElseThrow().waiters().isEmpty());
+            assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(held.release()).as("once more").isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(lock.tryAcquire()).isPresent();
+            assertThat(other.admin().breakLease(JOB, held.token(), "too late")).isFalse();
+            assertThat(client.lock("job").tryAcquire()).as("it is held").isEmpty();
+            LockOptions none = LockOptions.none();
+            for (LockOptions longer : List.of(none.withTtl(TTL.plusMillis(1)), none.withHoldAtLeast(TTL))) {
+                assertThatThrownBy(() -> client.lock("job").with(longer).tryAcquire())
+                        .isInstanceOfAny(IllegalArgumentException.class, LockException.class);
+            }
+            assertThatThrownBy(() -> client.lock("")).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> client.lock("n".repeat(513))).isInstanceOf(IllegalArgumentException.class);
+        }
     }
 
     @Test

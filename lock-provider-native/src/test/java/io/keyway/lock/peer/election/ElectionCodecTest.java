@@ -74,6 +74,35 @@ class ElectionCodecTest {
         assertThat(ElectionCodec.writes(record)).isTrue();
     }
 
+    /** Scenario 17 of the source. */
+    @Test
+    void s17_anIdentifierThatIsNoneIsRefused() throws WireException {
+        Identifier good = new Identifier(Identifier.OFF, (1 << Identifier.RANDOM_BITS) - 1, "b:1");
+        assertThat(read(vote(good))).isInstanceOf(ElectionMessage.Vote.class);
+        List<Identifier> none = List.of(
+                new Identifier(16, 1, "b:1"),
+                new Identifier(255, 1, "b:1"),
+                new Identifier(1, 1 << Identifier.RANDOM_BITS, "b:1"),
+                new Identifier(1, Integer.MAX_VALUE, "b:1"),
+                new Identifier(1, 1, "b".repeat(301)));
+        for (Identifier bad : none) {
+            assertThatThrownBy(() -> read(vote(bad))).as("%s", bad).isInstanceOf(WireException.class);
+        }
+        for (int priority : new int[] {0, -1, 16}) {
+            assertThatThrownBy(() -> ElectionWorld.settings(priority))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("priority: " + priority + " is not within 1 to 15");
+        }
+    }
+
+    private static Message vote(Identifier by) {
+        return new ElectionMessage.Vote(ElectionWorld.KEY, ID, by, View.NONE, 0);
+    }
+
+    private Message read(Message message) throws WireException {
+        return codec.read(codec.type(message), new WireReader(ByteBuffer.wrap(write(message))));
+    }
+
     @Test
     void brokenBytesAreRefusedAndNothingElseHappens() {
         Random random = new Random(1);

@@ -47,6 +47,15 @@ class ElectionScenariosTest {
         assertThat(leaders(world, "a")).containsExactly("b", "d", "e");
     }
 
+    /** And so it can ask them for its clients, as any member that leads not. */
+    @Test
+    void s8_whoIsOffKnowsWhoLeads() {
+        ElectionWorld world = withPriorities(Map.of("a", Identifier.OFF, "c", Identifier.OFF), FIVE);
+        assertElected(world, FIVE);
+        assertThat(leaders(world, "a")).containsExactly("b", "d", "e");
+        assertThat(leaders(world, "c")).containsExactly("b", "d", "e");
+    }
+
     @Test
     void thePauseEndsEarlyWhenAllAreThere() {
         ElectionWorld world = new ElectionWorld(FIVE).start();

@@ -11,6 +11,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,20 +87,14 @@ class HomeManagerTest {
     };
 
     private void ask() {
-        LockMessage.Acquire request = new LockMessage.Acquire(
-                LOCK,
-                7,
-                LockMode.EXCLUSIVE,
-                1,
-                1,
-                MemberTurn.LEASE,
-                false,
-                false,
-                false,
-                0,
-                MemberTurn.LEASE,
-                new Owner("client", Map.of()));
-        manager.received(CLIENT, request, turn);
+        ask(7, false, MemberTurn.LEASE);
+    }
+
+    private void ask(long request, boolean noWait, long patience) {
+        Owner owner = new Owner("client", Map.of());
+        LockMessage.Acquire acquire = new LockMessage.Acquire(
+                LOCK, request, LockMode.EXCLUSIVE, 1, 1, MemberTurn.LEASE, noWait, false, false, 0, patience, owner);
+        manager.received(CLIENT, acquire, turn);
     }
 
     @Test
@@ -123,6 +118,40 @@ class HomeManagerTest {
                 .isInstanceOfSatisfying(
                         LockMessage.Granted.class,
                         granted -> assertThat(granted.token()).isEqualTo(100));
+    }
+
+    /** Scenario 9 of the source: who is not let in within its time limit hears so, and who was silent. */
+    @Test
+    void s9_whoEntersTooSlowlyFailsAndNothingStaysBehind() {
+        ask(8, true, 0);
+        manager.due(0, turn);
+        assertThat(calls).last().isEqualTo(new HomeCall.WhoIsSilent("job", 1));
+        manager.called(new HomeCall.Waiting(1, true, "a majority must answer", List.of("b:1", "c:1")), turn);
+        assertThat(sent)
+                .last()
+                .isEqualTo(new LockMessage.Blocked(LOCK, 8, true, "a majority must answer, and b:1, c:1 do not"));
+        assertThat(calls).last().isEqualTo(new HomeCall.Leave("job", 1));
+        manager.called(new HomeCall.Yours(1, 99), turn);
+        assertThat(calls).as("what comes too late goes back").last().isEqualTo(new HomeCall.Leave("job", 1));
+        assertThat(manager.atRest()).isTrue();
+    }
+
+    /** Scenario 11 of the source, which falls when more than a hundred enter: here those get an answer. */
+    @Test
+    void s11_tooManyAreAnAnswer() {
+        int most = LockSettings.defaults().maxWaiters();
+        for (long request = 1; request <= most + 2; request++) {
+            ask(request, false, 0);
+        }
+        assertThat(most).isGreaterThan(100);
+        assertThat(sent)
+                .containsExactly(
+                        new LockMessage.NotGranted(LOCK, most + 1, RefusalCause.CROWDED, List.of()),
+                        new LockMessage.NotGranted(LOCK, most + 2, RefusalCause.CROWDED, List.of()));
+        manager.received(CLIENT, new LockMessage.Withdraw(LOCK, 1), turn);
+        sent.clear();
+        ask(most + 3, false, 0);
+        assertThat(sent).as("it waits").isEmpty();
     }
 
     @Test
