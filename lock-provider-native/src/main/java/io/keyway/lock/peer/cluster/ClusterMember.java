@@ -337,9 +337,12 @@ public final class ClusterMember extends Member {
             LOG.info("{} at member {}{}", changed.type(), node(), silent(changed.silent()));
         } else if (notice instanceof DuplicateMember doubled) {
             LOG.error(
-                    "two processes run as member {}, and both talk to this one: the later one is refused; end it at"
-                            + " once, and remove its copy of the data directory",
-                    doubled.node());
+                    "two processes run as member {}, and both talk to this one, from {} and from {}: the later one, {},"
+                            + " is refused; end it at once, and remove its copy of the data directory",
+                    doubled.node(),
+                    doubled.there(),
+                    doubled.refused(),
+                    doubled.refused());
         }
     }
 

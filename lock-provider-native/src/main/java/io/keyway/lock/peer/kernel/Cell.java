@@ -532,6 +532,11 @@ public final class Cell {
         }
 
         @Override
+        public String origin(long link) {
+            return driver().origin(link);
+        }
+
+        @Override
         public void hangUp(long link) {
             driver().hangUp(link);
         }

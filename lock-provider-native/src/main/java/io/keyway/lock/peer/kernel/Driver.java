@@ -18,6 +18,11 @@ public interface Driver {
     /** Closes; frames that were transmitted before may still arrive. Not answered by Closed. */
     void hangUp(long link);
 
+    /** The address of the other end of a link, for people; empty if it is not known. */
+    default String origin(long link) {
+        return "";
+    }
+
     /** Forces a record to disk and then gives the cell {@link Input.Forced}; in order of tickets. */
     void persist(DurableRecord record, long ticket);
 

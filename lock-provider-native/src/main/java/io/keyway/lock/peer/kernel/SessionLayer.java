@@ -74,6 +74,11 @@ public interface SessionLayer {
 
         void hangUp(long link);
 
+        /** The address of the other end of a link, for people; empty if it is not known. */
+        default String origin(long link) {
+            return "";
+        }
+
         /** As {@link #force}, but later outputs do not wait: for promises that are made ahead of need. */
         long persist(DurableRecord record);
 

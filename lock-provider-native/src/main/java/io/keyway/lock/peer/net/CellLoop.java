@@ -59,6 +59,11 @@ public final class CellLoop implements Driver, CellHost {
         void flush();
 
         void hangUp();
+
+        /** As {@link Driver#origin}. */
+        default String origin() {
+            return "";
+        }
     }
 
     /** What differs between a client's and a member's loop. */
@@ -452,6 +457,12 @@ public final class CellLoop implements Driver, CellHost {
                 unflushed.add(link);
             }
         }
+    }
+
+    @Override
+    public String origin(long number) {
+        Link link = links.get(number);
+        return link == null ? "" : link.origin();
     }
 
     @Override

@@ -270,6 +270,11 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     }
 
     @Override
+    public String origin() {
+        return RateLimitedLog.address(channel);
+    }
+
+    @Override
     public void hangUp() {
         if (member && !settled) {
             complaints.say(channel, "it did not prove itself in time, in order, or as one of the last to come");

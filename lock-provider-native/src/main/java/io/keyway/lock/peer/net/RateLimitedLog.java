@@ -68,8 +68,14 @@ final class RateLimitedLog {
     }
 
     private static String from(Channel channel) {
-        return channel.remoteAddress() instanceof InetSocketAddress address && channel.parent() != null
-                ? " from " + NetUtil.toSocketAddressString(address)
+        String address = channel.parent() == null ? "" : address(channel);
+        return address.isEmpty() ? "" : " from " + address;
+    }
+
+    /** Of the other end; empty if that has none. */
+    static String address(Channel channel) {
+        return channel.remoteAddress() instanceof InetSocketAddress address
+                ? NetUtil.toSocketAddressString(address)
                 : "";
     }
 

@@ -197,12 +197,17 @@ final class ClientHandshake {
                     + refusal.here() + "): it is given when they are gone, and leases of before are over";
         }
         if (refusal.code() == RefuseCode.DOUBLED) {
-            return "another process runs as member " + refusal.here() + ", and lives: end one of them";
+            return "another process runs as member " + target.from() + at(refusal.here())
+                    + ", and lives; this one is seen" + at(refusal.there()) + ": end one of them";
         }
         String why = "the member refuses: " + refusal.code();
         return refusal.field().isEmpty()
                 ? why
                 : why + ", " + refusal.field() + " is " + refusal.here() + " there and " + ours(refusal) + " here";
+    }
+
+    private static String at(String address) {
+        return address.isEmpty() ? "" : " at " + address;
     }
 
     /** A value that was compared by its hash, in words. */

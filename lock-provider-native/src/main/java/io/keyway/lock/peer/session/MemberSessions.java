@@ -306,8 +306,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
         }
         if (closing) {
             handshake.refuse(link, new Refuse(RefuseCode.CLOSING, "member", "ends", ""), turn);
-        } else if (doubled(hello, turn)) {
-            handshake.refuse(link, new Refuse(RefuseCode.DOUBLED, "member", hello.from(), hello.from()), turn);
+        } else if (doubled(link, hello, turn)) {
+            return;
         } else if (heardOfOneself(hello, turn)) {
             RefuseCode unfit = raise(hello, turn);
             if (unfit == null) {
@@ -330,10 +330,10 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     /**
-     * Whether another process under the id of a member that says hello is there, and not just a former life of it whose
-     * connection has not ended yet.
+     * Refuses a member if another process under its id is there, and not just a former life of it whose connection has
+     * not ended yet; true if it did.
      */
-    private boolean doubled(Hello hello, SessionTurn turn) {
+    private boolean doubled(long link, Hello hello, SessionTurn turn) {
         if (hello.role() != SessionFrame.Role.MEMBER) {
             return false;
         }
@@ -342,9 +342,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
                     && !session.client.equals(hello.client())
                     && session.connected()
                     && turn.now() - session.heard < ClientHandshake.attention(settings) / 2) {
+                String there = turn.origin(session.link);
+                String here = turn.origin(link);
                 if (knownMembers.doubled(hello.client())) {
-                    turn.tell(new DuplicateMember(hello.from()));
+                    turn.tell(new DuplicateMember(hello.from(), there, here));
                 }
+                handshake.refuse(link, new Refuse(RefuseCode.DOUBLED, "member", there, here), turn);
                 return true;
             }
         }

@@ -67,9 +67,11 @@ class KnownMembersTest {
         world.pass(500 * World.MS);
         hello(61, "a:1", SECOND);
         assertThat(world.member.lastSent(Refuse.class))
-                .isEqualTo(new Refuse(RefuseCode.DOUBLED, "member", "a:1", "a:1"));
+                .isEqualTo(new Refuse(RefuseCode.DOUBLED, "member", "link 60", "link 61"));
         hello(62, "a:1", SECOND);
-        assertThat(world.member.notices).as("and told once").containsOnlyOnce(new DuplicateMember("a:1"));
+        assertThat(world.member.notices)
+                .as("and told once")
+                .containsOnlyOnce(new DuplicateMember("a:1", "link 60", "link 61"));
         assertThat(world.open).as("the first one stays").contains(60L).doesNotContain(61L, 62L);
     }
 

@@ -117,6 +117,11 @@ final class World {
         }
 
         @Override
+        public String origin(long link) {
+            return "link " + link;
+        }
+
+        @Override
         public void hangUp(long link) {
             if (open.remove(link)) {
                 (member ? toClient : toMember).addLast(new Input.Closed(link, "hung up"));
