@@ -109,7 +109,7 @@ final class FaultPlanner {
             if (own.chance(300) && options.budget() != Budget.STEADY) {
                 faults.add(new Fault(Kind.CRASH, at, length, member, 0));
             } else {
-                // A member that stands still for so long keeps what others have stopped to count: not of interest here
+                // No pause: see there.
                 Kind kind = own.one(Kind.CUT, Kind.CUT, Kind.CUT_TO_MEMBER, Kind.CUT_TO_CLIENT);
                 faults.add(new Fault(kind, at, length, member, Fault.ALL, 0));
             }
@@ -136,7 +136,7 @@ final class FaultPlanner {
         } else if (dice < 91) {
             clock();
         } else if (dice < 95) {
-            faults.add(new Fault(Kind.PAUSE, start(), length(), 0, 0));
+            faults.add(new Fault(Kind.PAUSE, start(), pause(), 0, 0));
         } else if (options.budget() != Budget.STEADY) {
             faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, 0, restored()));
         }
@@ -160,7 +160,7 @@ final class FaultPlanner {
             long step = draws.logarithmic(Nanos.MILLI, 100 * options.maxTtl());
             faults.add(new Fault(Kind.WALL_STEP, start(), 1, client(), draws.one(step, -step)));
         } else if (dice < 80) {
-            faults.add(new Fault(Kind.PAUSE, start(), length(), member(), 0));
+            faults.add(new Fault(Kind.PAUSE, start(), pause(), member(), 0));
         } else if (options.budget() != Budget.STEADY) {
             faults.add(new Fault(Kind.CRASH, start(), length() / 4 + 1, member(), crash()));
         }
@@ -240,6 +240,12 @@ final class FaultPlanner {
 
     private long start() {
         return draws.below(options.faultPhase());
+    }
+
+    /** Of a member; a home that stands still for longer keeps what leaders have stopped to count. */
+    private long pause() {
+        long length = length();
+        return options.profile() == Profile.BAKERY ? Math.min(length, 3 * options.maxTtl() / 2) : length;
     }
 
     private long length() {

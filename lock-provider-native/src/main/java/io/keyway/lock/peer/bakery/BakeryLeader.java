@@ -507,6 +507,11 @@ class BakeryLeader implements Machine, Promising {
                 turn.member().grant(home.peer, BakeryKeys.LEADER, entry.serial, vote(turn));
             }
         }
+        if (table.active == entry && entry.meeting != home.meeting) {
+            // The home has begun anew: what it was asked before is not heeded.
+            table.asked = false;
+            table.questioned = false;
+        }
         entry.until = Turn.NEVER;
         entry.meeting = home.meeting;
         return entry;

@@ -49,7 +49,8 @@ import java.util.TreeSet;
  *       after the other, and the later one's proposer knew of the earlier one.
  *   <li>V2. The users may count what leaders say until {@link ElectionCall.Leased}, which is a lease after the latest
  *       time at which they asked whom a majority of the configured members has confirmed to have promised nothing later
- *       than the present view.
+ *       than the present view. Who knew no view has confirmed none: the leaders of a first view, who need not be
+ *       silent, would not have to wait for those who count by one that it voted for.
  *   <li>A leader that others hear stays: it keeps its seat, and the view since which it has it.
  *   <li>V5. Who has started without a record is silent until nothing stands that it can have confirmed, and until a
  *       majority of others, none of which has forgotten, has said what it has promised; or all others have, of whom
@@ -132,6 +133,8 @@ class Election implements Machine {
 
     /** When it last asked that member for what it has confirmed. */
     private final TreeMap<String, Long> confirmations = new TreeMap<>();
+    /** What that member has asked of a view that this one did not know. */
+    private final TreeMap<String, Confirm> early = new TreeMap<>();
     /** What that member has recorded by the present view. */
     private final TreeMap<String, Long> bounds = new TreeMap<>();
 
@@ -623,6 +626,9 @@ class Election implements Machine {
         lostSince.clear();
         tell(new ElectionCall.Elected(view, false, recorded), turn);
         ask(turn);
+        Map<String, Confirm> questions = new TreeMap<>(early);
+        early.clear();
+        questions.forEach((member, question) -> confirm(member, question, turn));
     }
 
     // Confirmations
@@ -650,6 +656,7 @@ class Election implements Machine {
             sayLeaders(member, turn);
         } else if (later > 0) {
             ViewId known = adopted.id();
+            early.put(member, question);
             say(member, new Confirmed(settings.key(), known, question.asked(), 0), turn); // it says who leads
         } else if (isStuck()) {
             turn.goal(ElectionGoal.NOT_CONFIRMED);
@@ -665,7 +672,7 @@ class Election implements Machine {
     private void confirmed(String member, Confirmed answer, Turn turn) {
         if (answer.view().compareTo(adopted.id()) < 0) {
             sayLeaders(member, turn);
-        } else if (answer.view().equals(adopted.id())) {
+        } else if (answer.view().equals(adopted.id()) && !adopted.id().equals(ViewId.NONE)) {
             Long before = confirmations.get(member);
             if (before == null || before - answer.asked() < 0) {
                 confirmations.put(member, answer.asked());
@@ -822,6 +829,7 @@ class Election implements Machine {
         copy.reminders.putAll(reminders);
         copy.lostSince.putAll(lostSince);
         copy.confirmations.putAll(confirmations);
+        copy.early.putAll(early);
         copy.bounds.putAll(bounds);
         copy.leased = leased;
         copy.lookAt = lookAt;
@@ -840,6 +848,8 @@ class Election implements Machine {
         lostSince.forEach((member, since) -> out.put(member).time(since));
         out.put(confirmations.size());
         confirmations.forEach((member, asked) -> out.put(member).time(asked));
+        out.put(early.size());
+        early.forEach((member, asked) -> out.put(member).value(asked));
         out.value(bounds).time(leased).time(lookAt).put(wanted).put(granted);
     }
 }

@@ -258,6 +258,12 @@ class BakeryScenariosTest {
 
     /** Leader c is away, a lets the client of a in, b that of d. */
     private static BakeryWorld splitVote(UnsafeBakery variant) {
+        BakeryWorld world = split(variant);
+        world.run();
+        return world;
+    }
+
+    private static BakeryWorld split(UnsafeBakery variant) {
         BakeryWorld world = new BakeryWorld(variant, FOUR);
         List.of("a", "b", "d").forEach(other -> world.part(other, "c"));
         world.ask("a", 1);
@@ -271,7 +277,6 @@ class BakeryScenariosTest {
         world.talk("d", "b");
         assertThat(world.holders()).isZero();
         assertThat(world.letIn("a") + world.letIn("b")).isEqualTo("ad");
-        world.run();
         return world;
     }
 
@@ -279,6 +284,18 @@ class BakeryScenariosTest {
     void b3_whoDoesNotHoldGivesWayToTheSmallerTicket() {
         assertThat(splitVote(UnsafeBakery.NONE).holds("a")).containsExactly(1L);
         assertThat(splitVote(UnsafeBakery.NEVER_YIELDS).holders()).isZero();
+    }
+
+    /** What b has said to d before d begins anew is not heeded, so that it has to be said again. */
+    @Test
+    void b3_whoHasBegunAnewIsAskedAgainToGiveWay() {
+        BakeryWorld world = split(UnsafeBakery.NONE);
+        while (world.queued("b", "d") == 0) {
+            world.deliver("a", "b");
+        }
+        world.meet("d", "b");
+        world.run();
+        assertThat(world.holds("a")).containsExactly(1L);
     }
 
     private static BakeryWorld lostRelease(UnsafeBakery variant) {

@@ -266,6 +266,26 @@ class ElectionScenariosTest {
         assertThat(confirmsAfterItsVote(false)).isTrue();
     }
 
+    /**
+     * That others knew no view yet confirms none: they may elect another first one, whose leaders need wait for nobody.
+     */
+    @Test
+    void v2_whoeverKnewNoViewHasConfirmedNone() {
+        ElectionWorld world = new ElectionWorld("a", "b", "c");
+        List.of("a", "b").forEach(id -> world.start(id, false)); // they have asked each other
+        world.hold("c");
+        world.start("c", false);
+        List.of("a", "b").forEach(world::hold);
+        world.release("c");
+        world.release("a"); // a asks for votes
+        world.hold("a");
+        world.release("b");
+        assertThat(world.view("a").seats()).as("it has all votes").hasSize(3);
+        assertThat(world.leased("a")).as("nobody has heard of it").isFalse();
+        world.release("a");
+        assertElected(world, "a", "b", "c");
+    }
+
     /** Two views that are counted by at one time, since c forgot the first one and voted for the second one. */
     private static int viewsAfterALoss(boolean learns) {
         ElectionWorld world = new ElectionWorld(id -> new Unsafe(true, learns), FIVE);
