@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -128,6 +129,22 @@ final class MemberCommand implements Callable<Integer> {
     private String algorithm = STANDARD;
 
     @Option(
+            names = "--leaders",
+            paramLabel = "N",
+            description =
+                    "How many members of a bakery lead: 1, 3 or 5. All members say the same, and change it together."
+                            + " Default: 3.")
+    private @Nullable Integer leaders;
+
+    @Option(
+            names = "--priority",
+            paramLabel = "N",
+            description =
+                    "Which members of a bakery are elected: those of the smallest number, 1 to 14. 15 leads only where"
+                            + " nobody else is there. Default: 14.")
+    private @Nullable Integer priority;
+
+    @Option(
             names = "--secret-file",
             paramLabel = "FILE",
             description = "The secret that all members and clients share. Default: the variable KEYWAY_SECRET.")
@@ -189,10 +206,17 @@ final class MemberCommand implements Callable<Integer> {
     private ClusterMember start(Runnable ended) {
         MemberConfig config = config();
         try {
-            return ClusterMember.start(config, algorithm, ended);
+            if (leaders == null && priority == null) {
+                return ClusterMember.start(config, algorithm, ended);
+            }
+            return ClusterMember.start(config, algorithm, number(leaders), number(priority), ended);
         } catch (IOException e) {
             throw new CommandException(ExitCode.UNAVAILABLE, Failures.message(e), e);
         }
+    }
+
+    private static OptionalInt number(@Nullable Integer given) {
+        return given == null ? OptionalInt.empty() : OptionalInt.of(given);
     }
 
     private MemberConfig config() {

@@ -4,19 +4,35 @@ package io.keyway.lock.simulator;
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.bakery.BakeryView;
 import io.keyway.lock.peer.election.Elections;
+import io.keyway.lock.peer.election.Identifier;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** Members of which three are the leaders of a bakery. */
+/** Members of which one, three or five are the leaders of a bakery, some perhaps sooner than others. */
 final class BakeryMembers extends AttachedMembers {
     private static final BakeryAlgorithm ALGORITHM = new BakeryAlgorithm();
 
+    /** The elections of each member. */
+    private final List<MachineFactory> elections = new ArrayList<>();
+
     BakeryMembers(SimWorld world, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
         super(world, ALGORITHM, authorities, users, machines);
+        Draws draws = new Draws(world.options().seed(), 13);
+        int leaders = draws.chance(700) ? 3 : draws.chance(500) ? 1 : 5;
+        boolean priorities = draws.chance(200);
+        for (int member = 0; member < world.memberNodes(); member++) {
+            int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
+            elections.add(ALGORITHM
+                    .electing(OptionalInt.of(leaders), OptionalInt.of(priority))
+                    .memberMachines(all -> true));
+        }
     }
 
     /** The product's machines. */
@@ -31,7 +47,7 @@ final class BakeryMembers extends AttachedMembers {
 
     @Override
     MachineFactory watched(int member, MachineFactory members) {
-        return members;
+        return key -> (key.equals(BakeryView.election()) ? elections.get(member) : members).create(key);
     }
 
     @Override

@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -46,22 +47,12 @@ public final class BakeryAlgorithm implements Algorithm {
 
     /** With the usual settings: three leaders, and a member that is elected like others. */
     public BakeryAlgorithm() {
-        this(ElectionSettings.LEADERS, Identifier.USUAL);
+        this(LockSettings.defaults().withoutCache(), settings(ElectionSettings.LEADERS, Identifier.USUAL));
     }
 
-    /**
-     * As a member runs it.
-     *
-     * @param leaders how many there are, 1, 3 or 5; the same at all members
-     * @param priority of this member in elections, 1 to 14, the smallest first, or 15 for one that is never elected
-     *     unless nobody else is there
-     * @throws IllegalArgumentException if one of them is something else
-     */
-    public BakeryAlgorithm(int leaders, int priority) {
-        this(
-                LockSettings.defaults().withoutCache(),
-                new ElectionSettings(
-                        BakeryKeys.ELECTION, List.of(BakeryKeys.LEADER, BakeryKeys.HOME), leaders, priority));
+    private static ElectionSettings settings(int leaders, int priority) {
+        return new ElectionSettings(
+                BakeryKeys.ELECTION, List.of(BakeryKeys.LEADER, BakeryKeys.HOME), leaders, priority);
     }
 
     private BakeryAlgorithm(LockSettings settings, ElectionSettings election) {
@@ -138,6 +129,19 @@ public final class BakeryAlgorithm implements Algorithm {
         return request.get(NativeOptions.GUARD) == 0
                 ? this
                 : new BakeryAlgorithm(settings.withStopBeforeRevoked(), election);
+    }
+
+    /** 1, 3 or 5 leaders; priorities 1 to 14, or 15 for a member that leads only where nobody else is there. */
+    @Override
+    public Algorithm electing(OptionalInt leaders, OptionalInt priority) {
+        return new BakeryAlgorithm(
+                settings, settings(leaders.orElse(ElectionSettings.LEADERS), priority.orElse(Identifier.USUAL)));
+    }
+
+    @Override
+    public String agreement() {
+        int leaders = election.leaders();
+        return leaders + (leaders == 1 ? " leader" : " leaders");
     }
 
     @Override

@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -73,12 +74,24 @@ public final class ClusterMember extends Member {
      * @throws IllegalArgumentException also if there is none
      */
     public static ClusterMember start(MemberConfig config, String algorithm, Runnable ended) throws IOException {
-        return start(
-                config,
-                Algorithms.named(algorithm)
-                        .orElseThrow(() -> new IllegalArgumentException(
-                                "no algorithm '" + algorithm + "'; there are " + Algorithms.names())),
-                ended);
+        return start(config, named(algorithm), ended);
+    }
+
+    /**
+     * The same, with that part in elections of leaders.
+     *
+     * @throws IllegalArgumentException as of {@link Algorithm#electing}, too
+     */
+    public static ClusterMember start(
+            MemberConfig config, String algorithm, OptionalInt leaders, OptionalInt priority, Runnable ended)
+            throws IOException {
+        return start(config, named(algorithm).electing(leaders, priority), ended);
+    }
+
+    private static Algorithm named(String algorithm) {
+        return Algorithms.named(algorithm)
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "no algorithm '" + algorithm + "'; there are " + Algorithms.names()));
     }
 
     /** The same, with that algorithm. */

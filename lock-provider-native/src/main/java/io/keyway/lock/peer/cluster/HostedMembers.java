@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
@@ -38,6 +39,8 @@ public final class HostedMembers {
             Path data,
             Duration maxTtl,
             int shards,
+            Optional<Integer> leaders,
+            Optional<Integer> priority,
             SecuritySettings security,
             long tokenFloor) {}
 
@@ -79,6 +82,10 @@ public final class HostedMembers {
                 throw new InvalidLockUrlException(request.url()
                         + ": data is where a member keeps its file; add member=HOST:PORT, or leave it out");
             }
+            if (elects(request)) {
+                throw new InvalidLockUrlException(request.url()
+                        + ": leaders and priority are of a member; add member=HOST:PORT, or leave them out");
+            }
             if (request.find(CommonOptions.TOKEN_FLOOR).isPresent()) {
                 throw new InvalidLockUrlException(request.url()
                         + ": the floor of tokens of a cluster is given to its members, since one that is down "
@@ -91,8 +98,12 @@ public final class HostedMembers {
         LockUrl url = request.url();
         Entry entry;
         try {
+            Algorithm configured = elects(request)
+                    ? algorithm.electing(
+                            number(request.find(NativeOptions.LEADERS)), number(request.find(NativeOptions.PRIORITY)))
+                    : algorithm;
             entry = OF_THIS_JVM.join(
-                    options(request, algorithm, NodeId.parse(member.get())), algorithm, Security.of(request));
+                    options(request, algorithm, NodeId.parse(member.get())), configured, Security.of(request));
         } catch (IllegalArgumentException e) {
             throw new InvalidLockUrlException("In " + url + ": " + e.getMessage(), e);
         } catch (IOException e) {
@@ -106,6 +117,15 @@ public final class HostedMembers {
             OF_THIS_JVM.leave(entry);
             throw e;
         }
+    }
+
+    private static boolean elects(OpenRequest request) {
+        return request.find(NativeOptions.LEADERS).isPresent()
+                || request.find(NativeOptions.PRIORITY).isPresent();
+    }
+
+    private static OptionalInt number(Optional<Integer> given) {
+        return given.map(OptionalInt::of).orElseGet(OptionalInt::empty);
     }
 
     private static void trace(OpenRequest request, @Nullable ClusterMember member) {
@@ -137,6 +157,8 @@ public final class HostedMembers {
                 data.toAbsolutePath().normalize(),
                 request.get(NativeOptions.MAX_TTL),
                 request.get(NativeOptions.SHARDS),
+                request.find(NativeOptions.LEADERS),
+                request.find(NativeOptions.PRIORITY),
                 SecuritySettings.of(request),
                 request.find(CommonOptions.TOKEN_FLOOR).orElse(0L));
     }

@@ -61,7 +61,10 @@ public final class Cells {
      * clients learn.
      */
     public Cells among(List<String> members, int shards) {
-        String text = String.join(",", members) + (shards == 1 ? "" : ", each in " + shards + " shards");
+        String agreement = algorithm.agreement();
+        String text = String.join(",", members)
+                + (shards == 1 ? "" : ", each in " + shards + " shards")
+                + (agreement.isEmpty() ? "" : ", " + agreement);
         return new Cells(session.among(hash(text), text), algorithm);
     }
 

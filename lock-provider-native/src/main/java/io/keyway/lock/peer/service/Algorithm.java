@@ -16,6 +16,7 @@ import io.keyway.lock.spi.OpenRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -84,6 +85,23 @@ public interface Algorithm {
     /** The same algorithm, as a client runs it that is opened with those options. */
     default Algorithm openedWith(OpenRequest request) {
         return this;
+    }
+
+    /**
+     * The same algorithm, as a member runs it that takes part in elections of leaders.
+     *
+     * @param leaders how many members lead; the same at all members; empty for the usual number
+     * @param priority of this member, the smallest first; empty for the usual one
+     * @throws IllegalArgumentException if it elects no leaders, or not so many, or knows no such priority
+     */
+    default Algorithm electing(OptionalInt leaders, OptionalInt priority) {
+        throw new IllegalArgumentException(
+                name() + " elects no leaders, as bakery does: leave out leaders and priority");
+    }
+
+    /** What its members must agree on beside their list, for people; empty if there is nothing. */
+    default String agreement() {
+        return "";
     }
 
     /** Whether every lock of its clients is one of a tree. */

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.Authenticator;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,8 +23,12 @@ class MemberListTest {
 
     /** The hash that members tell each other in their handshake. */
     private static long told(MemberList list) {
+        return told(list, Algorithms.standard());
+    }
+
+    private static long told(MemberList list, Algorithm algorithm) {
         List<String> ids = list.members().stream().map(NodeId::toString).toList();
-        return new Cells("c", Duration.ofSeconds(60), Algorithms.standard(), Authenticator.none())
+        return new Cells("c", Duration.ofSeconds(60), algorithm, Authenticator.none())
                 .among(ids, 4)
                 .membersHash();
     }
@@ -37,6 +43,17 @@ class MemberListTest {
                 .allSatisfy(each -> assertThat(each).isBetween(900, 1100));
         assertThat(List.of("nightly", "jobs/größe", "d", "orders/7").stream().map(name -> MemberList.shard(name, 4)))
                 .containsExactly(2, 2, 3, 0);
+    }
+
+    @Test
+    void membersOfABakeryAgreeOnTheNumberOfTheirLeaders() {
+        Algorithm bakery = Algorithms.named("bakery").orElseThrow();
+        assertThat(told(THREE, bakery.electing(OptionalInt.of(3), OptionalInt.of(1))))
+                .isEqualTo(told(THREE, bakery));
+        assertThat(told(THREE, bakery.electing(OptionalInt.of(1), OptionalInt.of(14))))
+                .isNotEqualTo(told(THREE, bakery));
+        assertThat(told(THREE, bakery.electing(OptionalInt.of(5), OptionalInt.of(14))))
+                .isNotEqualTo(told(THREE, bakery.electing(OptionalInt.of(1), OptionalInt.of(14))));
     }
 
     @Test
