@@ -87,13 +87,13 @@ public final class NativeOptions {
 
     public static final Option<Integer> LEADERS = Option.number("leaders", 1, 5)
             .withDescription(
-                    "how many members of a bakery lead, 1, 3 (the usual) or 5: of the member that this process hosts, and"
-                            + " the same for all members");
+                    "how many members of a bakery lead, 1, 3 (the usual) or 5: of the member that this process hosts, "
+                            + "and the same for all members");
 
     public static final Option<Integer> PRIORITY = Option.number("priority", 1, 15)
             .withDescription(
-                    "which members of a bakery are elected, the smallest first, otherwise 14; 15: only where nobody else is"
-                            + " there. Of the member that this process hosts");
+                    "which members of a bakery are elected, the smallest first, otherwise 14; 15: only where nobody "
+                            + "else is there. Of the member that this process hosts");
 
     public static final Option<String> MEMBER = Option.text("member")
             .withDescription("the member of the list that this process hosts, while a client of this URL is open");
