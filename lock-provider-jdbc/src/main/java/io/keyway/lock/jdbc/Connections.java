@@ -178,7 +178,8 @@ final class Connections implements AutoCloseable {
     private HikariConfig config() {
         Duration connect = settings.connectTimeout();
         Duration request = settings.requestTimeout();
-        Duration wait = connect.compareTo(request) < 0 ? connect : request;
+        // What the database said when it refused is told at the end of this wait, to one who is still there.
+        Duration wait = connect.compareTo(request) < 0 ? connect : request.dividedBy(2);
         HikariConfig config = new HikariConfig();
         config.setPoolName("keyway-" + settings.clientName());
         config.setJdbcUrl(settings.driverUrl());

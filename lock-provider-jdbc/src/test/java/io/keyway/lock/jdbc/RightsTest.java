@@ -49,6 +49,21 @@ class RightsTest {
     }
 
     @Test
+    void whoIsNotWelcomeHearsWhatTheDatabaseSays() throws Exception {
+        String url = PostgresServer.shared().url("welcome").replace("user=postgres", "user=nobody&password=s3cr3t");
+        try (LockClient client = Locks.open(url)) {
+            assertThatThrownBy(() -> client.lock("x").tryAcquire())
+                    .isInstanceOf(InvalidLockUrlException.class)
+                    .hasMessageContaining("the database refuses this user")
+                    .hasMessageContaining("role \"nobody\" does not exist")
+                    .hasMessageNotContaining("s3cr3t");
+        }
+        assertThatThrownBy(() -> Locks.open(url + "&lock.connect=eager"))
+                .isInstanceOf(InvalidLockUrlException.class)
+                .hasMessageContaining("role \"nobody\" does not exist");
+    }
+
+    @Test
     void noTableIsMadeIfTheUrlSaysSo() throws Exception {
         String url = PostgresServer.shared().url("create") + "&lock.create=false";
         try (LockClient client = Locks.open(url)) {
