@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.bakery;
 
-import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.bakery.BakeryMessage.Activated;
 import io.keyway.lock.peer.bakery.BakeryMessage.AddTicket;
 import io.keyway.lock.peer.bakery.BakeryMessage.Answer;
@@ -21,6 +20,8 @@ import io.keyway.lock.peer.bakery.BakeryMessage.Seen;
 import io.keyway.lock.peer.bakery.BakeryMessage.Stands;
 import io.keyway.lock.peer.bakery.BakeryMessage.TicketAdded;
 import io.keyway.lock.peer.bakery.BakeryMessage.Yield;
+import io.keyway.lock.peer.bakery.LeaderTable.Entry;
+import io.keyway.lock.peer.bakery.LeaderTable.Id;
 import io.keyway.lock.peer.election.ElectionCall;
 import io.keyway.lock.peer.election.View;
 import io.keyway.lock.peer.election.ViewId;
@@ -40,13 +41,10 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.peer.service.Promising;
 import io.keyway.lock.spi.Owner;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -102,121 +100,6 @@ class BakeryLeader implements Machine, Promising {
     /** How many of the first in a queue are told each change of their place. */
     private static final int TOLD = 16;
 
-    /** A request: the life of a home draws its name once. */
-    record Id(String member, long life, long number) implements Comparable<Id> {
-        @Override
-        public int compareTo(Id other) {
-            int by = member.compareTo(other.member);
-            by = by != 0 ? by : Long.compare(life, other.life);
-            return by != 0 ? by : Long.compare(number, other.number);
-        }
-    }
-
-    /** What is known of a request. */
-    static final class Entry {
-        final Id id;
-        final int process;
-        private final Owner owner;
-        private final long since;
-        /** When it was entering. */
-        private final long enteredAt;
-        /** Null while it is entering. */
-        @Nullable
-        Ticket ticket;
-        /** Those that were entering when it got its ticket. */
-        private Set<Id> before = Set.of();
-
-        private boolean holds;
-        /** It is to hear whether somebody holds, and nobody has said so yet. */
-        private boolean unsure;
-        /** The session of its home; null for the home of this member, and for an orphan. */
-        private @Nullable Peer peer;
-
-        private long meeting;
-        /** Of an orphan, when it is over; {@link Turn#NEVER} for others. */
-        private long until = Turn.NEVER;
-        /** Names its activation to the sessions. */
-        private long serial;
-        /** The place that was told last; -1 if none was. */
-        private int told = -1;
-
-        private Entry(Id id, int process, Owner owner, long since, long enteredAt) {
-            this.id = id;
-            this.process = process;
-            this.owner = owner;
-            this.since = since;
-            this.enteredAt = enteredAt;
-        }
-
-        private Participant participant(long token, long now) {
-            return new Participant(owner, LockMode.EXCLUSIVE, 1, token, Math.max(0, now - since));
-        }
-
-        private Entry copy() {
-            Entry copy = new Entry(id, process, owner, since, enteredAt);
-            copy.ticket = ticket;
-            copy.before = before;
-            copy.holds = holds;
-            copy.unsure = unsure;
-            copy.peer = peer;
-            copy.meeting = meeting;
-            copy.until = until;
-            copy.serial = serial;
-            copy.told = told;
-            return copy;
-        }
-
-        private void encode(StateEncoder out) {
-            out.value(id)
-                    .put(process)
-                    .value(owner)
-                    .time(since)
-                    .time(enteredAt)
-                    .value(ticket)
-                    .value(before);
-            out.put(holds)
-                    .put(unsure)
-                    .value(peer)
-                    .put(meeting)
-                    .time(until)
-                    .put(serial)
-                    .put(told);
-        }
-    }
-
-    /** One lock. */
-    static final class Table {
-        final String name;
-        final TreeMap<Id, Entry> entries = new TreeMap<>();
-
-        @Nullable
-        Entry active;
-        /** The home of the active one was asked to yield; whether it still stands. */
-        private boolean asked;
-
-        private boolean questioned;
-        /** No ticket that is not above this one is let in. */
-        private Ticket floor;
-
-        private Table(String name, Ticket floor) {
-            this.name = name;
-            this.floor = floor;
-        }
-
-        /** Those that wait with a ticket, in order; who holds already before all others. */
-        List<Entry> waiting() {
-            List<Entry> all = new ArrayList<>();
-            for (Entry entry : entries.values()) {
-                if (entry.ticket != null && entry != active) {
-                    all.add(entry);
-                }
-            }
-            all.sort(Comparator.comparing((Entry entry) -> !entry.holds)
-                    .thenComparing(entry -> Objects.requireNonNull(entry.ticket)));
-            return all;
-        }
-    }
-
     /** A member as one that asks. */
     private static final class Home {
         final int process;
@@ -233,7 +116,7 @@ class BakeryLeader implements Machine, Promising {
     }
 
     private final Map<String, Home> homes = new LinkedHashMap<>();
-    private final TreeMap<String, Table> tables = new TreeMap<>();
+    private final TreeMap<String, LeaderTable> tables = new TreeMap<>();
     /** Of locks that nobody asks for. */
     private Ticket floor = new Ticket(0, 0);
 
@@ -263,7 +146,7 @@ class BakeryLeader implements Machine, Promising {
 
     /** Who is let in next; null if nobody is. */
     @Nullable
-    Entry next(Table table, Turn turn) {
+    Entry next(LeaderTable table, Turn turn) {
         List<Entry> waiting = table.waiting();
         if (waiting.isEmpty()) {
             return null;
@@ -390,7 +273,7 @@ class BakeryLeader implements Machine, Promising {
         tenure = since;
         speaks = false;
         seated = Turn.NEVER;
-        for (Table table : List.copyOf(tables.values())) {
+        for (LeaderTable table : List.copyOf(tables.values())) {
             List.copyOf(table.entries.values()).forEach(entry -> drop(table, entry, turn));
             settle(table, turn);
         }
@@ -424,7 +307,7 @@ class BakeryLeader implements Machine, Promising {
         }
         speaks = true;
         reserve(turn);
-        for (Table table : List.copyOf(tables.values())) {
+        for (LeaderTable table : List.copyOf(tables.values())) {
             table.entries.values().forEach(entry -> answerEntering(entry, turn));
             settle(table, turn);
         }
@@ -467,13 +350,13 @@ class BakeryLeader implements Machine, Promising {
     private void asked(String member, Home home, OfRequest said, Turn turn) {
         Id id = new Id(member, home.life, said.number());
         if (said instanceof Entering entering) {
-            Table table = tables.computeIfAbsent(said.name(), name -> new Table(name, floor));
+            LeaderTable table = tables.computeIfAbsent(said.name(), name -> new LeaderTable(name, floor));
             Entry entry = entry(table, id, home, entering.owner(), entering.waited(), turn);
             answerEntering(entry, turn);
         } else if (said instanceof AddTicket add) {
             addTicket(id, home, add, turn);
         }
-        Table table = tables.get(said.name());
+        LeaderTable table = tables.get(said.name());
         Entry entry = table == null ? null : table.entries.get(id);
         if (table == null || entry == null) {
             return;
@@ -493,7 +376,7 @@ class BakeryLeader implements Machine, Promising {
     }
 
     /** The entry of that request, bound to the session by which it was said last. */
-    private Entry entry(Table table, Id id, Home home, Owner owner, long waited, Turn turn) {
+    private Entry entry(LeaderTable table, Id id, Home home, Owner owner, long waited, Turn turn) {
         Entry entry = table.entries.get(id);
         if (entry == null) {
             entry = new Entry(id, home.process, owner, turn.now() - Math.max(0, waited), turn.now());
@@ -530,7 +413,7 @@ class BakeryLeader implements Machine, Promising {
             reserved = high + BLOCK;
             turn.force(new Reserved(reserved));
         }
-        Table table = tables.computeIfAbsent(add.name(), name -> new Table(name, floor));
+        LeaderTable table = tables.computeIfAbsent(add.name(), name -> new LeaderTable(name, floor));
         Entry entry = entry(table, id, home, add.owner(), add.waited(), turn);
         entry.holds = add.holds();
         if (entry.ticket == null) {
@@ -557,7 +440,7 @@ class BakeryLeader implements Machine, Promising {
 
     /** All that a home asks for was said: nothing else of this life of it stands. */
     private void ended(String member, Home home, Turn turn) {
-        for (Table table : List.copyOf(tables.values())) {
+        for (LeaderTable table : List.copyOf(tables.values())) {
             for (Entry entry : List.copyOf(table.entries.values())) {
                 boolean ofIt = entry.id.member().equals(member) && entry.id.life() == home.life;
                 if (ofIt && entry.meeting != home.meeting) {
@@ -584,7 +467,7 @@ class BakeryLeader implements Machine, Promising {
     }
 
     /** A table has changed: refuses, lets in, asks, tells places, and forgets it if nobody is left. */
-    private void settle(Table table, Turn turn) {
+    private void settle(LeaderTable table, Turn turn) {
         if (speaks) {
             refuseLate(table, turn);
             if (table.active == null || !isExclusive()) {
@@ -603,7 +486,7 @@ class BakeryLeader implements Machine, Promising {
         }
     }
 
-    private void refuseLate(Table table, Turn turn) {
+    private void refuseLate(LeaderTable table, Turn turn) {
         for (Entry entry : table.waiting()) {
             if (entry.ticket != null && !entry.holds && entry.ticket.compareTo(table.floor) <= 0) {
                 turn.goal(BakeryGoal.REFUSED);
@@ -613,7 +496,7 @@ class BakeryLeader implements Machine, Promising {
         }
     }
 
-    private void activate(Table table, Entry entry, Turn turn) {
+    private void activate(LeaderTable table, Entry entry, Turn turn) {
         table.active = entry;
         table.asked = false;
         table.questioned = false;
@@ -625,7 +508,7 @@ class BakeryLeader implements Machine, Promising {
         answer(entry, new Activated(entry.meeting, entry.id.number()), turn);
     }
 
-    private static void deactivate(Table table, Entry entry, Turn turn) {
+    private static void deactivate(LeaderTable table, Entry entry, Turn turn) {
         table.active = null;
         table.asked = false;
         table.questioned = false;
@@ -634,7 +517,7 @@ class BakeryLeader implements Machine, Promising {
         }
     }
 
-    private static void drop(Table table, Entry entry, Turn turn) {
+    private static void drop(LeaderTable table, Entry entry, Turn turn) {
         if (table.active == entry) {
             deactivate(table, entry, turn);
         }
@@ -644,7 +527,7 @@ class BakeryLeader implements Machine, Promising {
         table.entries.remove(entry.id);
     }
 
-    private void askToYield(Table table, Turn turn) {
+    private void askToYield(LeaderTable table, Turn turn) {
         Entry active = table.active;
         List<Entry> waiting = table.waiting();
         if (active == null || active.ticket == null || table.asked || waiting.isEmpty()) {
@@ -661,7 +544,7 @@ class BakeryLeader implements Machine, Promising {
      * Whoever asks only whether it can have the lock hears so when the home of the one that is let in has said that
      * that is not over: a release that was made before the question counts, wherever it was made.
      */
-    private void askWhetherHeld(Table table, Turn turn) {
+    private void askWhetherHeld(LeaderTable table, Turn turn) {
         Entry active = table.active;
         if (active == null || table.questioned) {
             return;
@@ -681,14 +564,14 @@ class BakeryLeader implements Machine, Promising {
         }
     }
 
-    private void tellHeld(Table table, Turn turn) {
+    private void tellHeld(LeaderTable table, Turn turn) {
         for (Entry entry : table.waiting()) {
             entry.unsure = false;
         }
         tellPlaces(table, turn);
     }
 
-    private void tellPlaces(Table table, Turn turn) {
+    private void tellPlaces(LeaderTable table, Turn turn) {
         int ahead = 0;
         for (Entry entry : table.waiting()) {
             if (table.active != null && !entry.unsure && entry.told != ahead && (ahead < TOLD || entry.told < 0)) {
@@ -726,7 +609,7 @@ class BakeryLeader implements Machine, Promising {
 
     /** What was answered last to that member may be lost. */
     private void answerAgain(String member, Turn turn) {
-        for (Table table : List.copyOf(tables.values())) {
+        for (LeaderTable table : List.copyOf(tables.values())) {
             for (Entry entry : table.entries.values()) {
                 if (entry.id.member().equals(member)) {
                     answerEntering(entry, turn);
@@ -750,7 +633,7 @@ class BakeryLeader implements Machine, Promising {
 
     /** Its home was not heard for so long that nobody can hold by this leader. */
     private void expired(MemberView.Expired expired, Turn turn) {
-        for (Table table : List.copyOf(tables.values())) {
+        for (LeaderTable table : List.copyOf(tables.values())) {
             Entry active = table.active;
             if (active != null && expired.peer().equals(active.peer) && active.serial == expired.token()) {
                 lapsed(table, active, turn);
@@ -758,7 +641,7 @@ class BakeryLeader implements Machine, Promising {
         }
     }
 
-    private void lapsed(Table table, Entry active, Turn turn) {
+    private void lapsed(LeaderTable table, Entry active, Turn turn) {
         turn.goal(BakeryGoal.LAPSED);
         if (active.ticket != null) {
             table.floor = Ticket.later(table.floor, active.ticket); // it may have held
@@ -768,7 +651,7 @@ class BakeryLeader implements Machine, Promising {
     }
 
     private void sessionEnded(Peer peer, Turn turn) {
-        for (Table table : List.copyOf(tables.values())) {
+        for (LeaderTable table : List.copyOf(tables.values())) {
             for (Entry entry : List.copyOf(table.entries.values())) {
                 if (!peer.equals(entry.peer)) {
                     continue;
@@ -788,7 +671,7 @@ class BakeryLeader implements Machine, Promising {
 
     private void armLapses(Turn turn) {
         long next = Turn.NEVER;
-        for (Table table : tables.values()) {
+        for (LeaderTable table : tables.values()) {
             Entry active = table.active;
             if (active != null) {
                 next = Turn.earlier(next, active.until);
@@ -813,7 +696,7 @@ class BakeryLeader implements Machine, Promising {
             seated = Turn.NEVER;
             speak(turn);
         } else {
-            for (Table table : List.copyOf(tables.values())) {
+            for (LeaderTable table : List.copyOf(tables.values())) {
                 Entry active = table.active;
                 if (active != null && Turn.due(active.until, turn.now())) {
                     lapsed(table, active, turn);
@@ -829,7 +712,7 @@ class BakeryLeader implements Machine, Promising {
 
     private ParticipantList listed(String name, Turn turn) {
         ParticipantList all = new ParticipantList();
-        Table table = tables.get(name);
+        LeaderTable table = tables.get(name);
         if (table != null) {
             if (table.active != null) {
                 all.add(holder(table.active, turn));
@@ -858,21 +741,21 @@ class BakeryLeader implements Machine, Promising {
     @Override
     public boolean hasPromised() {
         boolean letsIn = false;
-        for (Table table : tables.values()) {
+        for (LeaderTable table : tables.values()) {
             letsIn |= table.active != null;
         }
         return letsIn || (!speaks && !tenure.equals(ViewId.NONE));
     }
 
     /** The locks that somebody asks for. */
-    Collection<Table> tables() {
+    Collection<LeaderTable> tables() {
         return tables.values();
     }
 
     /** Whom it lets in; null if nobody is. */
     @Nullable
     Id active(String name) {
-        Table table = tables.get(name);
+        LeaderTable table = tables.get(name);
         return table == null || table.active == null ? null : table.active.id;
     }
 
@@ -907,7 +790,7 @@ class BakeryLeader implements Machine, Promising {
             copy.homes.put(member, twin);
         });
         tables.forEach((name, table) -> {
-            Table twin = new Table(name, table.floor);
+            LeaderTable twin = new LeaderTable(name, table.floor);
             table.entries.forEach((id, entry) -> {
                 Entry same = entry.copy();
                 twin.entries.put(id, same);

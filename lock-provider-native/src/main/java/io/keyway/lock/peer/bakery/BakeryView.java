@@ -44,7 +44,7 @@ public final class BakeryView {
     /** What a leader lets in, as the lock and the request; in the order of the locks. */
     public static List<String> active(Machine leader) {
         List<String> all = new ArrayList<>();
-        for (BakeryLeader.Table table : ((BakeryLeader) leader).tables()) {
+        for (LeaderTable table : ((BakeryLeader) leader).tables()) {
             if (table.active != null) {
                 all.add(table.name + " " + table.active.id);
             }

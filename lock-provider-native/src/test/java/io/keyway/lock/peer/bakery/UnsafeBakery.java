@@ -87,9 +87,8 @@ public enum UnsafeBakery {
         }
 
         @Override
-        @Nullable
-        Entry next(Table table, Turn turn) {
-            List<Entry> waiting = table.waiting();
+        LeaderTable.@Nullable Entry next(LeaderTable table, Turn turn) {
+            List<LeaderTable.Entry> waiting = table.waiting();
             return variant == ANY_ORDER && !waiting.isEmpty()
                     ? waiting.get(waiting.size() - 1)
                     : super.next(table, turn);
