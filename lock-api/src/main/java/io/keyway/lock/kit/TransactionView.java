@@ -22,7 +22,6 @@ import io.keyway.lock.kit.agent.Agent;
 import io.keyway.lock.kit.agent.AgentEffects;
 import io.keyway.lock.spi.Probe;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.spi.TreeModes;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -59,42 +58,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TransactionView implements LockTransaction, AgentEffects, Transactions.Prober {
 
-    /** One lock of the transaction. */
-    private static final class Slot {
-        @Nullable
-        HeldLease lease;
-
-        @Nullable
-        PendingAcquire pending;
-
-        long request;
-
-        /** The change of mode of {@code lease} that is under way; null if none is. */
-        @Nullable
-        Weakening weakening;
-
-        /** In which mode it may be relied on; null if in none. */
-        @Nullable
-        LockMode mode() {
-            return lease == null
-                    ? null
-                    : weakening == null ? lease.mode() : weakening.to().mode();
-        }
-
-        /** What is to be released of it; null if nothing is. */
-        @Nullable
-        Releasable held() {
-            return weakening == null ? lease : weakening;
-        }
-
-        /** Whether its grant is believed, also while its mode changes. */
-        boolean isHeld() {
-            return lease != null && (weakening == null ? lease.isHeld() : weakening.isHeld());
-        }
-    }
-
-    private static final long WEAKEN_AGAIN = Duration.ofMillis(100).toNanos();
-
     private final ClientContext client;
     private final LockOptions lockDefaults;
     private final Probe.Agent self;
@@ -102,9 +65,11 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     /** What was asked for, if names are trees; null if they are flat. */
     private final @Nullable Wishes wishes;
 
+    private final Weakenings weakenings;
+
     private final ReentrantLock guard = new ReentrantLock();
     private final Queue<Runnable> effects = new ArrayDeque<>();
-    private final Map<LockName, Slot> slots = new LinkedHashMap<>();
+    private final Map<LockName, TransactionSlot> slots = new LinkedHashMap<>();
     private final List<CompletableFuture<Boolean>> waiters = new ArrayList<>();
     private final CompletableFuture<LeaseLoss> lost;
     private @Nullable Deadlock abortedBy;
@@ -112,9 +77,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private TransactionOptions asked;
     private ResolvedOptions options;
     private boolean closed;
-    private boolean armed;
-    private long alarmAt;
-    private volatile TimeSource.@Nullable Scheduled alarm;
+    private final AgentAlarm alarm;
 
     /** Why a request failed, if nobody waited who could be told. */
     private @Nullable Throwable untold;
@@ -127,8 +90,10 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         this.self = client.transactions().next();
         this.agent = new Agent(self, client.name(), options.age(), options.onDeadlock(), this);
         agent.behave(options.onDeadlock(), options.priority(), options.age(), 0);
+        this.weakenings = new Weakenings(this, client, agent);
         this.wishes = options.tree() || client.engine().locksTrees() ? new Wishes() : null;
         this.lost = ClockedFuture.on(client.time());
+        this.alarm = new AgentAlarm(client.time(), this::wake);
         refuseToKeep(options);
     }
 
@@ -145,8 +110,24 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         return Agent.shown(self);
     }
 
+    /** To be done when the decision is made; guarded. */
+    void then(Runnable effect) {
+        effects.add(effect);
+    }
+
+    /** The lock, or level, of that name; null if there is none. Guarded. */
+    @Nullable
+    TransactionSlot slot(LockName name) {
+        return slots.get(name);
+    }
+
+    /** Whether nothing is begun any more; guarded. */
+    boolean isOver() {
+        return closed || client.closed();
+    }
+
     /** Decides, and then does what was decided. */
-    private void decide(Runnable decision) {
+    void decide(Runnable decision) {
         List<Runnable> todo;
         guard.lock();
         try {
@@ -241,12 +222,12 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     }
 
     private @Nullable LockMode heldIn(LockName level) {
-        Slot slot = slots.get(level);
+        TransactionSlot slot = slots.get(level);
         return slot == null ? null : slot.mode();
     }
 
     private boolean isPending(LockName level) {
-        Slot slot = slots.get(level);
+        TransactionSlot slot = slots.get(level);
         return slot != null && (slot.pending != null || slot.weakening != null);
     }
 
@@ -255,7 +236,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         List<LockName> levels = new ArrayList<>(slots.keySet());
         Collections.reverse(levels);
         for (LockName level : levels) {
-            Slot slot = Objects.requireNonNull(slots.get(level));
+            TransactionSlot slot = Objects.requireNonNull(slots.get(level));
             HeldLease lease = slot.lease;
             LockMode mode = needed.needed(level);
             if (mode == null || (lease != null && TreeModes.covers(lease.mode(), mode))) {
@@ -273,58 +254,25 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     }
 
     /** Has a level of trees in the mode that is needed, if it has a stronger one. */
-    private void weaken(LockName level, Slot slot, LockMode mode) {
-        HeldLease from = slot.lease;
-        if (from == null || slot.pending != null || slot.weakening != null || closed || !stronger(from, mode)) {
-            return;
+    private void weaken(LockName level, TransactionSlot slot, LockMode mode) {
+        if (!closed) {
+            weakenings.begin(level, slot, mode, options);
         }
-        Weakening weakening = Weakening.of(client, from, mode, options);
-        slot.weakening = weakening;
-        agent.weakened(level, mode);
-        effects.add(() -> weakening
-                .send()
-                .whenComplete(
-                        (changed, failure) -> weakened(level, weakening, failure == null && changed.isPresent())));
     }
 
-    private static boolean stronger(HeldLease lease, LockMode mode) {
-        return lease.mode() != mode && TreeModes.covers(lease.mode(), mode);
-    }
-
-    private void weakened(LockName level, Weakening weakening, boolean changed) {
-        decide(() -> {
-            Slot slot = slots.get(level);
-            if (slot == null || !weakening.equals(slot.weakening)) {
-                return; // it was released, or is lost
-            }
-            if (changed) {
-                slot.weakening = null;
-                keep(level, slot, weakening.to());
-                LockMode needed = wishes == null ? null : wishes.needed(level);
-                if (needed != null) {
-                    weaken(level, slot, needed);
-                }
-                advance();
-                tellWaiters();
-            } else if (!closed && !client.closed()) {
-                // The grant has ended, which is about to be told, or its name moves to another member.
-                effects.add(() -> client.time().at(now() + WEAKEN_AGAIN, () -> weakenAgain(level, weakening)));
-            }
-        });
-    }
-
-    private void weakenAgain(LockName level, Weakening failed) {
-        decide(() -> {
-            Slot slot = slots.get(level);
-            if (slot != null && failed.equals(slot.weakening) && !closed && !client.closed()) {
-                slot.weakening = null;
-                weaken(level, slot, failed.to().mode());
-            }
-        });
+    /** A level has the lease in the weaker mode; guarded. */
+    void weakened(LockName level, TransactionSlot slot, HeldLease lease) {
+        keep(level, slot, lease);
+        LockMode needed = wishes == null ? null : wishes.needed(level);
+        if (needed != null) {
+            weaken(level, slot, needed);
+        }
+        advance();
+        tellWaiters();
     }
 
     /** That lease is the one of the slot. */
-    private void keep(LockName name, Slot slot, HeldLease lease) {
+    private void keep(LockName name, TransactionSlot slot, HeldLease lease) {
         HeldLease before = slot.lease;
         if (before != null) {
             client.transactions().usesNoMore(name, before.token());
@@ -341,7 +289,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     }
 
     private void ask(LockName name, LockMode mode, long id, boolean queue) {
-        Slot slot = slots.computeIfAbsent(name, fresh -> new Slot());
+        TransactionSlot slot = slots.computeIfAbsent(name, fresh -> new TransactionSlot());
         HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options);
         Request request =
                 new Request(id, lease.key(), mode, 1, 1, options.ttl(), queue, options.owner(), options.holdAtLeast());
@@ -384,7 +332,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private void granted(LockName name, long request, HeldLease lease) {
         decide(() -> {
             client.transactions().asksNoMore(request);
-            Slot slot = slots.get(name);
+            TransactionSlot slot = slots.get(name);
             agent.unfinished(wishes != null);
             if (slot == null || slot.request != request || !agent.granted(name, request, lease.token(), now())) {
                 agent.unfinished(lacks());
@@ -406,7 +354,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private void over(LockName name, long request, @Nullable Throwable failure, boolean queue) {
         decide(() -> {
             client.transactions().asksNoMore(request);
-            Slot slot = slots.get(name);
+            TransactionSlot slot = slots.get(name);
             if (slot == null || slot.request != request || slot.pending == null) {
                 return;
             }
@@ -430,7 +378,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         });
     }
 
-    private void dropRequest(LockName name, Slot slot) {
+    private void dropRequest(LockName name, TransactionSlot slot) {
         slot.pending = null;
         agent.gone(name, slot.request);
         if (slot.lease == null) {
@@ -446,7 +394,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     /** A lock was lost, which the user may have been told or not. */
     private void lost(LockName name, HeldLease lease, LeaseLoss why) {
         decide(() -> {
-            Slot slot = slots.get(name);
+            TransactionSlot slot = slots.get(name);
             if (slot == null || slot.lease != lease || closed) {
                 return;
             }
@@ -475,7 +423,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         });
     }
 
-    private void withdraw(LockName name, Slot slot) {
+    private void withdraw(LockName name, TransactionSlot slot) {
         PendingAcquire pending = slot.pending;
         if (pending != null) {
             client.transactions().asksNoMore(slot.request);
@@ -648,7 +596,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     /** The user has not been told that it is held. */
     private void takeBack(LockName name) {
         decide(() -> {
-            Slot slot = slots.get(name);
+            TransactionSlot slot = slots.get(name);
             if (wishes != null) {
                 giveUp(wishes, name);
             } else if (slot != null && slot.pending != null) {
@@ -677,7 +625,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         LockName lock = LockName.of(name);
         boolean[] waited = new boolean[1];
         decide(() -> {
-            Slot slot = slots.get(lock);
+            TransactionSlot slot = slots.get(lock);
             if (wishes != null) {
                 waited[0] = giveUp(wishes, lock);
             } else if (slot != null && slot.pending != null) {
@@ -694,8 +642,8 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         LockName lock = LockName.of(name);
         decide(() -> {
             ensureUsable();
-            LockName at = wishes == null ? lock : surrendered(wishes, lock);
-            Slot slot = slots.get(at);
+            LockName at = wishes == null ? lock : wishes.queued(lock, this::isPending);
+            TransactionSlot slot = slots.get(at);
             PendingAcquire pending = slot == null ? null : slot.pending;
             if (slot == null || known(lock) == null || (pending != null && slot.lease != null)) {
                 boolean upgraded = slot != null && known(lock) != null;
@@ -715,21 +663,6 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             agent.askedAgain(at, again, now());
             ask(at, Objects.requireNonNull(agent.mode(at)), again);
         });
-    }
-
-    /** The level in whose queue that lock is, or its own. */
-    private LockName surrendered(Wishes of, LockName lock) {
-        LockName below = of.below(lock);
-        if (below != null) {
-            throw new IllegalStateException(
-                    lock + " is above " + below + ", which the transaction has too; unlock that first");
-        }
-        for (LockName level : TreeModes.levels(lock)) {
-            if (isPending(level)) {
-                return level;
-            }
-        }
-        return lock;
     }
 
     @Override
@@ -764,17 +697,15 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         LockName lock = LockName.of(name);
         Releasable[] held = new Releasable[1];
         decide(() -> {
-            Slot slot = slots.get(lock);
+            TransactionSlot slot = slots.get(lock);
             boolean known = known(lock) != null;
             boolean waits = wishes == null ? slot != null && slot.pending != null : wishes.waits(lock);
             if (slot == null || slot.lease == null || waits || !known) {
                 throw new IllegalStateException(
                         lock + (known ? " is being waited for; cancel that first" : " is not held"));
             }
-            LockName below = wishes == null ? null : wishes.below(lock);
-            if (below != null) {
-                throw new IllegalStateException(
-                        lock + " is above " + below + ", which the transaction has too; unlock that first");
+            if (wishes != null) {
+                wishes.ensureNoneBelow(lock);
             }
             held[0] = slot.held();
             drop(lock, slot.lease);
@@ -795,7 +726,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public void release(LockName name, long token) {
-        Slot slot = Objects.requireNonNull(slots.get(name));
+        TransactionSlot slot = Objects.requireNonNull(slots.get(name));
         Releasable held = Objects.requireNonNull(slot.held());
         client.transactions().usesNoMore(name, token);
         slot.lease = null;
@@ -808,7 +739,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         LockName lock = LockName.of(name);
         guard.lock();
         try {
-            Slot slot = slots.get(lock);
+            TransactionSlot slot = slots.get(lock);
             boolean known = known(lock) != null;
             if (!agent.isComplete() || slot == null || slot.lease == null || !known) {
                 throw new IllegalStateException(
@@ -828,7 +759,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             if (!agent.isComplete()) {
                 throw new IllegalStateException("the transaction waits for " + agent.wanted() + "; await all first");
             }
-            for (Slot slot : slots.values()) {
+            for (TransactionSlot slot : slots.values()) {
                 if (!slot.isHeld()) {
                     Objects.requireNonNull(slot.lease).ensureHeld();
                 }
@@ -851,7 +782,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             } else if (!agent.isComplete()) {
                 return Status.WAITING;
             }
-            for (Slot slot : slots.values()) {
+            for (TransactionSlot slot : slots.values()) {
                 if (slot.lease != null && !slot.isHeld()) {
                     return Status.LOST;
                 }
@@ -935,27 +866,14 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public void wakeAt(long nanos) {
-        if (closed || (armed && alarmAt - nanos <= 0)) {
-            return;
-        }
-        armed = true;
-        alarmAt = nanos;
-        effects.add(() -> {
-            cancelAlarm();
-            alarm = client.time().at(nanos, this::wake);
-        });
-    }
-
-    private void cancelAlarm() {
-        TimeSource.Scheduled former = alarm;
-        if (former != null) {
-            former.cancel();
+        if (!closed) {
+            alarm.setBy(nanos).ifPresent(effects::add);
         }
     }
 
     private void wake() {
         decide(() -> {
-            armed = false;
+            alarm.rang();
             if (!client.closed()) {
                 agent.due(now());
             }
@@ -979,7 +897,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 return;
             }
             closed = true;
-            effects.add(this::cancelAlarm);
+            effects.add(alarm::cancel);
             withdrawAll();
             agent.end();
             slots.forEach((name, slot) -> {
@@ -1018,7 +936,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     LockUnavailableException silence(Duration limit) {
         guard.lock();
         try {
-            for (Slot slot : slots.values()) {
+            for (TransactionSlot slot : slots.values()) {
                 PendingAcquire pending = slot.pending;
                 if (pending != null && !pending.isAnswered()) {
                     return pending.silence(limit);
@@ -1038,7 +956,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 return;
             }
             closed = true;
-            effects.add(this::cancelAlarm);
+            effects.add(alarm::cancel);
             agent.end();
             slots.forEach((name, slot) -> {
                 HeldLease lease = Objects.requireNonNull(slot.lease);

@@ -132,9 +132,32 @@ final class Wishes {
         return needed;
     }
 
+    /**
+     * The level in whose queue that lock is, or its own.
+     *
+     * @throws IllegalStateException as {@link #ensureNoneBelow}
+     */
+    LockName queued(LockName lock, Predicate<LockName> pending) {
+        ensureNoneBelow(lock);
+        for (LockName level : TreeModes.levels(lock)) {
+            if (pending.test(level)) {
+                return level;
+            }
+        }
+        return lock;
+    }
+
+    /** @throws IllegalStateException if a lock below that one is wanted, too */
+    void ensureNoneBelow(LockName lock) {
+        LockName below = below(lock);
+        if (below != null) {
+            throw new IllegalStateException(
+                    lock + " is above " + below + ", which the transaction has too; unlock that first");
+        }
+    }
+
     /** Another one that is wished for at or below that name; null if there is none. */
-    @Nullable
-    LockName below(LockName name) {
+    private @Nullable LockName below(LockName name) {
         for (LockName other : all.keySet()) {
             if (!other.equals(name) && TreeModes.isAtOrAbove(name, other)) {
                 return other;

@@ -1,0 +1,44 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.spi.TimeSource;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The time at which a transaction's agent wants to decide. Guarded by the transaction's lock, but for the timer. */
+final class AgentAlarm {
+    private final TimeSource time;
+    private final Runnable ring;
+    private boolean armed;
+    private long at;
+    private volatile TimeSource.@Nullable Scheduled timer;
+
+    AgentAlarm(TimeSource time, Runnable ring) {
+        this.time = time;
+        this.ring = ring;
+    }
+
+    /** What is to be done for the alarm to ring by that time; empty if it does already. */
+    Optional<Runnable> setBy(long nanos) {
+        if (armed && at - nanos <= 0) {
+            return Optional.empty();
+        }
+        armed = true;
+        at = nanos;
+        return Optional.of(() -> {
+            cancel();
+            timer = time.at(nanos, ring);
+        });
+    }
+
+    void rang() {
+        armed = false;
+    }
+
+    void cancel() {
+        TimeSource.Scheduled former = timer;
+        if (former != null) {
+            former.cancel();
+        }
+    }
+}
