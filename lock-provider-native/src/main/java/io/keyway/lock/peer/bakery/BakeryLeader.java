@@ -21,7 +21,7 @@ import io.keyway.lock.peer.bakery.BakeryMessage.Stands;
 import io.keyway.lock.peer.bakery.BakeryMessage.TicketAdded;
 import io.keyway.lock.peer.bakery.BakeryMessage.Yield;
 import io.keyway.lock.peer.bakery.LeaderTable.Entry;
-import io.keyway.lock.peer.bakery.LeaderTable.Id;
+import io.keyway.lock.peer.bakery.LeaderTable.RequestId;
 import io.keyway.lock.peer.election.ElectionCall;
 import io.keyway.lock.peer.election.View;
 import io.keyway.lock.peer.election.ViewId;
@@ -156,7 +156,7 @@ class BakeryLeader implements Machine, Promising {
             turn.goal(BakeryGoal.WAITED_FOR_A_RECORD);
             return null;
         }
-        for (Id id : first.before) {
+        for (RequestId id : first.before) {
             Entry entering = table.entries.get(id);
             boolean lately = entering != null
                     && turn.now() - entering.enteredAt < turn.member().maxTtl();
@@ -348,7 +348,7 @@ class BakeryLeader implements Machine, Promising {
     }
 
     private void asked(String member, Home home, OfRequest said, Turn turn) {
-        Id id = new Id(member, home.life, said.number());
+        RequestId id = new RequestId(member, home.life, said.number());
         if (said instanceof Entering entering) {
             LeaderTable table = tables.computeIfAbsent(said.name(), name -> new LeaderTable(name, floor));
             Entry entry = entry(table, id, home, entering.owner(), entering.waited(), turn);
@@ -376,7 +376,7 @@ class BakeryLeader implements Machine, Promising {
     }
 
     /** The entry of that request, bound to the session by which it was said last. */
-    private Entry entry(LeaderTable table, Id id, Home home, Owner owner, long waited, Turn turn) {
+    private Entry entry(LeaderTable table, RequestId id, Home home, Owner owner, long waited, Turn turn) {
         Entry entry = table.entries.get(id);
         if (entry == null) {
             entry = new Entry(id, home.process, owner, turn.now() - Math.max(0, waited), turn.now());
@@ -400,7 +400,7 @@ class BakeryLeader implements Machine, Promising {
         return entry;
     }
 
-    private void addTicket(Id id, Home home, AddTicket add, Turn turn) {
+    private void addTicket(RequestId id, Home home, AddTicket add, Turn turn) {
         if (add.ticket() < 1 || add.ticket() > Ticket.MAX_STAMP - BLOCK) {
             String text = id.member() + " has drawn the ticket " + add.ticket() + ", which none can; it is not let in";
             turn.tell(new LockNotice.Alarm(BakeryKeys.LEADER, text));
@@ -418,7 +418,7 @@ class BakeryLeader implements Machine, Promising {
         entry.holds = add.holds();
         if (entry.ticket == null) {
             Ticket ticket = new Ticket(add.ticket(), home.process);
-            Set<Id> before = new TreeSet<>();
+            Set<RequestId> before = new TreeSet<>();
             for (Entry other : table.entries.values()) {
                 if (other != entry && other.ticket == null) {
                     before.add(other.id);
@@ -754,7 +754,7 @@ class BakeryLeader implements Machine, Promising {
 
     /** Whom it lets in; null if nobody is. */
     @Nullable
-    Id active(String name) {
+    RequestId active(String name) {
         LeaderTable table = tables.get(name);
         return table == null || table.active == null ? null : table.active.id;
     }

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 /** The tickets of one lock at a leader of the bakery, which alone changes them: see {@link BakeryLeader}. */
 final class LeaderTable {
     /** A request: the life of a home draws its name once. */
-    record Id(String member, long life, long number) implements Comparable<Id> {
+    record RequestId(String member, long life, long number) implements Comparable<RequestId> {
         @Override
-        public int compareTo(Id other) {
+        public int compareTo(RequestId other) {
             int by = member.compareTo(other.member);
             by = by != 0 ? by : Long.compare(life, other.life);
             return by != 0 ? by : Long.compare(number, other.number);
@@ -30,7 +30,7 @@ final class LeaderTable {
 
     /** What is known of a request. */
     static final class Entry {
-        final Id id;
+        final RequestId id;
         final int process;
         final Owner owner;
         final long since;
@@ -40,7 +40,7 @@ final class LeaderTable {
         @Nullable
         Ticket ticket;
         /** Those that were entering when it got its ticket. */
-        Set<Id> before = Set.of();
+        Set<RequestId> before = Set.of();
 
         boolean holds;
         /** It is to hear whether somebody holds, and nobody has said so yet. */
@@ -57,7 +57,7 @@ final class LeaderTable {
         /** The place that was told last; -1 if none was. */
         int told = -1;
 
-        Entry(Id id, int process, Owner owner, long since, long enteredAt) {
+        Entry(RequestId id, int process, Owner owner, long since, long enteredAt) {
             this.id = id;
             this.process = process;
             this.owner = owner;
@@ -102,7 +102,7 @@ final class LeaderTable {
     }
 
     final String name;
-    final TreeMap<Id, Entry> entries = new TreeMap<>();
+    final TreeMap<RequestId, Entry> entries = new TreeMap<>();
 
     @Nullable
     Entry active;

@@ -283,7 +283,7 @@ final class BakeryWorld {
     }
 
     String letIn(String leader, String name) {
-        LeaderTable.Id active = node(leader).leader.active(name);
+        LeaderTable.RequestId active = node(leader).leader.active(name);
         return active == null ? "" : active.member();
     }
 
