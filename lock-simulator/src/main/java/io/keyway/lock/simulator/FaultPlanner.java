@@ -109,7 +109,7 @@ final class FaultPlanner {
             if (own.chance(300) && options.budget() != Budget.STEADY) {
                 faults.add(new Fault(Kind.CRASH, at, length, member, 0));
             } else {
-                // No pause: see there.
+                // Not PAUSE: see pause().
                 Kind kind = own.one(Kind.CUT, Kind.CUT, Kind.CUT_TO_MEMBER, Kind.CUT_TO_CLIENT);
                 faults.add(new Fault(kind, at, length, member, Fault.ALL, 0));
             }
