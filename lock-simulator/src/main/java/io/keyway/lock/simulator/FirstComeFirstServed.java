@@ -15,7 +15,7 @@ import java.util.function.Predicate;
  * Passed over is only one that was not heard for half of its ttl, and of those who wait for permits one that its own
  * capacity refuses, or that waits behind such a one, by those who state a larger capacity than all before them. A
  * change of mode is served before all others, there is never more than one that waits, and while it does nobody else is
- * served.
+ * served. A soft writer is served after all others who wait.
  */
 final class FirstComeFirstServed implements LeaseOracle {
     /**
@@ -26,6 +26,7 @@ final class FirstComeFirstServed implements LeaseOracle {
      * @param waits false if its user wants an answer at once
      * @param mode and permits and capacity as the request says
      * @param converts the token of the grant whose mode is to change; 0 for a new one
+     * @param soft whether its user is a soft writer
      */
     record Ask(
             String name,
@@ -40,13 +41,17 @@ final class FirstComeFirstServed implements LeaseOracle {
             LockMode mode,
             int permits,
             int capacity,
-            long converts) {
+            long converts,
+            boolean soft) {
         /** Of a lock that one holds alone. */
         Ask(String name, long session, int client, int life, long request, long ttl, long asked, long order) {
-            this(name, session, client, life, request, ttl, asked, order, true, LockMode.EXCLUSIVE, 1, 1, 0);
+            this(name, session, client, life, request, ttl, asked, order, true, LockMode.EXCLUSIVE, 1, 1, 0, false);
         }
 
         boolean before(Ask other) {
+            if (soft || other.soft) {
+                return !soft;
+            }
             return (converts != 0 && other.converts == 0)
                     || ((converts == 0) == (other.converts == 0)
                             && (asked != other.asked ? asked < other.asked : order < other.order));

@@ -164,7 +164,11 @@ final class GrantWatch {
                     acquire.mode(),
                     acquire.permits(),
                     acquire.capacity(),
-                    acquire.converts()));
+                    acquire.converts(),
+                    acquire.isSoft()));
+            for (LeaseOracle oracle : oracles) {
+                oracle.came(key.id(), acquire);
+            }
         } else if (message instanceof LockMessage.Withdraw withdraw) {
             order.withdrawn(key.id(), from.session(), withdraw.request());
         } else if (message instanceof LockMessage.Break request) {

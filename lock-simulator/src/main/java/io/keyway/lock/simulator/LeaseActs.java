@@ -31,17 +31,13 @@ final class LeaseActs {
     }
 
     private static String shared(int dice) {
-        return dice < 32
-                ? "read"
-                : dice < 40
-                        ? "tryread"
-                        : dice < 54
-                                ? "lock"
-                                : dice < 60
-                                        ? "try"
-                                        : dice < 74
-                                                ? "upgrade"
-                                                : dice < 80 ? "tryupgrade" : dice < 90 ? "downgrade" : asks(dice);
+        if (dice < 40) {
+            return dice < 28 ? "read" : dice < 32 ? "drain" : "tryread";
+        }
+        if (dice < 60) {
+            return dice < 54 ? "lock" : "try";
+        }
+        return dice < 74 ? "upgrade" : dice < 80 ? "tryupgrade" : dice < 90 ? "downgrade" : asks(dice);
     }
 
     private static String permits(int dice) {

@@ -113,6 +113,7 @@ final class LeaseModel implements Model {
         if (timed) {
             oracles.add(new BeliefExclusion());
             oracles.add(new HeldAtLeast(world::now));
+            oracles.add(new TimesWithoutReaders(world::now));
             if (!options.profile().attaches() && world.lists().findAny().isEmpty()) {
                 oracles.add(new HeldOverRestarts());
             }

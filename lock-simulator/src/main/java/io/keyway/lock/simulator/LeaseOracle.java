@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import io.keyway.lock.peer.service.LockMessage;
 import java.util.List;
 
 /**
@@ -10,6 +11,9 @@ import java.util.List;
 interface LeaseOracle {
     /** A user of that client asks for a lock, by that number of all requests. */
     default void asked(int client, long request) {}
+
+    /** That request has come to the authority of the name, for the first time or again. */
+    default void came(String name, LockMessage.Acquire request) {}
 
     /** A user was told that its request waits in the queue of a member, in that life and session of that. */
     default void waits(long request, long memberLife, long session) {}

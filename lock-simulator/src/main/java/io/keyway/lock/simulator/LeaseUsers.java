@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.simulator.Holdings.Word;
 import io.keyway.lock.simulator.LeaseUser.Hold;
 import io.keyway.lock.spi.Owner;
@@ -192,9 +193,10 @@ final class LeaseUsers {
     private void begin(LeaseUser user, Act act) {
         user.act = act;
         user.step++;
-        if (atLeast(user, act) > 0 || !reuse(user, act)) {
-            if (acquires(act) && act.patience() > 0) {
-                wake(user, act.patience(), GIVE_UP);
+        if (atLeast(user, act) > 0 || drains(act) || !reuse(user, act)) {
+            long patience = drains(act) ? Math.max(act.patience(), seats.get().maxTtl(user.node)) : act.patience();
+            if (acquires(act) && patience > 0) {
+                wake(user, patience, GIVE_UP);
             }
             ask(user, act);
         }
@@ -210,6 +212,20 @@ final class LeaseUsers {
         }
         long most = seats.get().maxTtl(user.node);
         return draw(user, 8, 2) == 0 ? most / 2 + draw(user, 7, most / 2) : 1 + draw(user, 7, most / 16);
+    }
+
+    /** Of those who drain some wait for a time without readers, most not for long. */
+    private long quiet(LeaseUser user, Act act) {
+        if (!drains(act)) {
+            return LockMessage.Acquire.IN_THE_QUEUE;
+        }
+        long most = seats.get().maxTtl(user.node);
+        return draw(user, 16, 3) == 0 ? 0 : draw(user, 17, draw(user, 18, 4) == 0 ? most : most / 16);
+    }
+
+    /** Whether its user is a soft writer. */
+    private static boolean drains(Act act) {
+        return act.verb().equals("drain");
     }
 
     private static boolean acquires(Act act) {
@@ -287,6 +303,7 @@ final class LeaseUsers {
                                 atLeast(user, act),
                                 0,
                                 0,
+                                quiet(user, act),
                                 user));
             }
         }

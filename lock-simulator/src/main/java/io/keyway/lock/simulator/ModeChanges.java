@@ -4,6 +4,7 @@ package io.keyway.lock.simulator;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.simulator.LeaseUser.Hold;
 import io.keyway.lock.spi.Owner;
@@ -91,6 +92,7 @@ final class ModeChanges {
                         0,
                         0,
                         hold.token,
+                        LockMessage.Acquire.IN_THE_QUEUE,
                         user));
     }
 

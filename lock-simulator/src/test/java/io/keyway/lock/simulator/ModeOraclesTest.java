@@ -11,9 +11,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.CoverageGoal;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.simulator.FirstComeFirstServed.Ask;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -181,6 +185,11 @@ class ModeOraclesTest {
         private final FirstComeFirstServed oracle = new FirstComeFirstServed(ears, goals::add);
 
         private void ask(LockMode mode, int client, boolean waits, int permits, int capacity, long converts) {
+            ask(mode, client, waits, permits, capacity, converts, false);
+        }
+
+        private void ask(
+                LockMode mode, int client, boolean waits, int permits, int capacity, long converts, boolean soft) {
             oracle.asked(new Ask(
                     "n",
                     client,
@@ -194,7 +203,8 @@ class ModeOraclesTest {
                     mode,
                     permits,
                     capacity,
-                    converts));
+                    converts,
+                    soft));
         }
 
         private Grant served(LockMode mode, int client, int permits) {
@@ -214,6 +224,23 @@ class ModeOraclesTest {
             ask(EXCLUSIVE, 1, true, 1, 1, 0);
             ask(SHARED, 2, false, 1, 1, 0);
             violates("R11", () -> oracle.granted(served(SHARED, 2, 1)));
+        }
+
+        @Test
+        void whoComesAfterASoftWriterPassesIt() {
+            passes(() -> {
+                ask(EXCLUSIVE, 1, true, 1, 1, 0, true);
+                ask(SHARED, 2, true, 1, 1, 0);
+                oracle.granted(served(SHARED, 2, 1));
+                oracle.granted(served(EXCLUSIVE, 1, 1));
+            });
+        }
+
+        @Test
+        void aSoftWriterBeforeOneThatQueuesIsFound() {
+            ask(EXCLUSIVE, 1, true, 1, 1, 0, true);
+            ask(SHARED, 2, true, 1, 1, 0);
+            violates("R11", () -> oracle.granted(served(EXCLUSIVE, 1, 1)));
         }
 
         @Test
@@ -304,6 +331,79 @@ class ModeOraclesTest {
             ask(PERMITS, 1, true, 1, 2, 0);
             ask(PERMITS, 2, true, 1, 3, 0);
             violates("R11", () -> oracle.granted(served(PERMITS, 2, 1)));
+        }
+    }
+
+    @Nested
+    class TimesWithoutReadersR11 {
+        private long now;
+        private final TimesWithoutReaders oracle = new TimesWithoutReaders(() -> now);
+
+        private void asks() {
+            oracle.came(
+                    "n",
+                    new LockMessage.Acquire(
+                            LeaseKeys.lock("n"),
+                            1,
+                            EXCLUSIVE,
+                            1,
+                            1,
+                            1,
+                            TTL,
+                            false,
+                            false,
+                            true,
+                            0,
+                            0,
+                            0,
+                            0,
+                            1_000,
+                            new Owner("c", Map.of())));
+        }
+
+        private Grant written() {
+            return new Grant("n", 0, 1, 1, 1, 1, 1, 50, 50, TTL, 0, EXCLUSIVE, 1, 1, 0);
+        }
+
+        private Grant read() {
+            return new Grant("n", 0, 1, 2, 2, 1, 2, 10, 19, TTL, 0, SHARED, 1, 1, 0);
+        }
+
+        @Test
+        void aSoftWriterAfterItsTimePasses() {
+            passes(() -> {
+                oracle.granted(read());
+                asks();
+                now = 1_000;
+                oracle.granted(written());
+            });
+        }
+
+        @Test
+        void oneBeforeItsTimeIsFound() {
+            asks();
+            now = 900;
+            violates("R11", () -> oracle.granted(written()));
+        }
+
+        @Test
+        void aReaderBeginsTheTimeAnew() {
+            asks();
+            now = 500;
+            oracle.granted(read());
+            now = 1_400;
+            violates("R11", () -> oracle.granted(written()));
+        }
+
+        @Test
+        void aReaderThatACacheServesBeginsTheTimeAnew() {
+            asks();
+            now = 500;
+            Hand cached = reader(2, 12);
+            cached.reused = true;
+            oracle.began(cached);
+            now = 1_400;
+            violates("R11", () -> oracle.granted(written()));
         }
     }
 

@@ -20,8 +20,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The users of one client who want one lock: those who queue, in order, those who want an answer at once, and those who
- * have it and want it in another mode. It is the half of {@link LockClientHelper} before the grant: all answers but the
+ * The users of one client who want one lock: those who queue, in order, those who want an answer at once, soft writers,
+ * and those who have it and want it in another mode. It is the half of {@link LockClientHelper} before the grant: all answers but the
  * grant itself end here.
  *
  * <p><b>States</b> of a waiter. <i>Here</i>: the manager does not know of it, in this session. <i>Sent</i>: its request
@@ -41,6 +41,7 @@ class LocalWaiters {
     private final boolean cache;
     private WaiterList queue = new WaiterList();
     private WaiterList asks = WaiterList.NONE;
+    private WaiterList softWriters = WaiterList.NONE;
     /** Those who have the lock in another mode. */
     private WaiterList conversions = WaiterList.NONE;
 
@@ -64,6 +65,15 @@ class LocalWaiters {
     /** @param local the user of this client who holds the lock; null if none does */
     void add(LockCall.Acquire call, @Nullable List<Participant> local, Turn turn) {
         Waiter waiter = new Waiter(call, turn.now() - call.waited());
+        if (call.waitsSoftly()) {
+            softWriters = softWriters.and(waiter);
+            return;
+        }
+        if (!call.queue() && call.quiet() > 0) {
+            // It would have to wait for a time without readers.
+            turn.tell(new LockNotice.Refused(key, call.request(), List.of(), call.user()));
+            return;
+        }
         if (!call.queue()) {
             asks = asks.and(waiter);
             return;
@@ -84,12 +94,14 @@ class LocalWaiters {
     Waiter find(long request) {
         Waiter waiter = queue.find(request);
         waiter = waiter == null ? asks.find(request) : waiter;
+        waiter = waiter == null ? softWriters.find(request) : waiter;
         return waiter == null ? conversions.find(request) : waiter;
     }
 
     private @Nullable Waiter remove(long request) {
         Waiter waiter = queue.remove(request);
         waiter = waiter == null ? asks.remove(request) : waiter;
+        waiter = waiter == null ? softWriters.remove(request) : waiter;
         waiter = waiter == null ? conversions.remove(request) : waiter;
         if (waiter != null) {
             dropPending(waiter);
@@ -108,7 +120,7 @@ class LocalWaiters {
     }
 
     boolean isEmpty() {
-        return queue.isEmpty() && asks.isEmpty();
+        return anyone() == null;
     }
 
     /** Those who queue, in order. */
@@ -125,6 +137,12 @@ class LocalWaiters {
     @Nullable
     Waiter next() {
         return queue.isEmpty() ? asks.first() : queue.first();
+    }
+
+    /** Of all who want a grant. */
+    private @Nullable Waiter anyone() {
+        Waiter next = next();
+        return next == null ? softWriters.first() : next;
     }
 
     /**
@@ -162,6 +180,13 @@ class LocalWaiters {
         }
     }
 
+    /** Those of soft writers wait at the manager, which alone knows when nobody else wants the lock. */
+    void requestSoftly(Turn turn) {
+        for (Waiter waiter = softWriters.first(); waiter != null; waiter = waiter.after) {
+            request(waiter, turn);
+        }
+    }
+
     void requestConversions(GrantList grants, Turn turn) {
         for (Waiter waiter = conversions.first(); waiter != null; waiter = waiter.after) {
             ClientGrant held = grants.covering(waiter.call.converts());
@@ -186,6 +211,7 @@ class LocalWaiters {
         } else if (shortest == 0 && ask != null) {
             shortest = ask.call.ttl();
         }
+        shortest = softWriters.shortestTtl(shortest, true);
         shortest = conversions.shortestTtl(shortest, true);
         return shortest == 0 ? spares.shortestTtl(0, true) : shortest;
     }
@@ -218,6 +244,7 @@ class LocalWaiters {
                         call.patience(),
                         call.atLeast(),
                         converts,
+                        call.queue() ? call.quiet() : LockMessage.Acquire.IN_THE_QUEUE,
                         call.owner()));
         if (places != null) {
             places.askForReceipt(queue, turn);
@@ -479,7 +506,7 @@ class LocalWaiters {
 
     /** Nobody is left to ask at this member: all are to ask elsewhere. */
     void dismissed(Turn turn) {
-        for (Waiter waiter = next(); waiter != null; waiter = next()) {
+        for (Waiter waiter = anyone(); waiter != null; waiter = anyone()) {
             takeBack(waiter, turn);
             misdirected(waiter.call.request(), turn);
         }
@@ -510,12 +537,13 @@ class LocalWaiters {
         if (!member.final_()) {
             queue.forEach(waiter -> tellTrouble(waiter, why, turn));
             asks.forEach(waiter -> tellTrouble(waiter, why, turn));
+            softWriters.forEach(waiter -> tellTrouble(waiter, why, turn));
             conversions.forEach(waiter -> tellTrouble(waiter, why, turn));
             return;
         }
         dropAllSpares(false, turn);
         conversions.forEach(waiter -> failConversion(waiter, why, true, turn));
-        for (Waiter waiter = next(); waiter != null; waiter = next()) {
+        for (Waiter waiter = anyone(); waiter != null; waiter = anyone()) {
             remove(waiter.call.request());
             turn.tell(new LockNotice.Failed(key, waiter.call.request(), why, true, waiter.call.user()));
         }
@@ -540,7 +568,9 @@ class LocalWaiters {
     /** The waiter whose request it is learns its place; those behind it learn that they wait. */
     void placed(LockMessage.Place now, Turn turn) {
         Waiter asked = find(now.request());
-        if (asked != null) {
+        if (asked != null && asked.call.waitsSoftly()) {
+            places().told(asked, now.holders(), turn);
+        } else if (asked != null) {
             places().placed(asked, now, queue, turn);
         }
     }
@@ -585,10 +615,8 @@ class LocalWaiters {
         pending = List.of();
         spares = WaiterList.NONE;
         conversions.forEach(waiter -> waiter.sent = 0);
-        for (Waiter waiter : queue) {
-            waiter.sent = 0;
-            waiter.told = !waiter.call.wantPlace();
-        }
+        queue.forEach(Waiter::unsent);
+        softWriters.forEach(Waiter::unsent);
         asks.forEach(ask -> ask.sent = 0);
     }
 
@@ -602,6 +630,7 @@ class LocalWaiters {
         copy.places = places == null ? null : places.copy();
         copy.queue = queue.copy();
         copy.asks = asks.copy();
+        copy.softWriters = softWriters.copy();
         copy.conversions = conversions.copy();
         copy.spares = spares.copy();
         for (Waiter waiter : pending) {
@@ -617,6 +646,7 @@ class LocalWaiters {
     void encode(StateEncoder out) {
         queue.encode(out);
         asks.encode(out);
+        softWriters.encode(out);
         conversions.encode(out);
         spares.encode(out);
         (places == null ? new PlaceNews(key) : places).encode(out);

@@ -761,6 +761,7 @@ public class LockClientHelper implements Machine {
         }
         if (turn.client().exists()) {
             waiters.requestConversions(grants, turn);
+            waiters.requestSoftly(turn);
         }
         if (maySend(turn)) {
             waiters.requestInTurn(eachAsks, turn);

@@ -84,6 +84,11 @@ final class PlaceNews {
         }
     }
 
+    /** That waiter, who has no place in any queue, learns that it waits. */
+    void told(Waiter waiter, List<Participant> holders, Turn turn) {
+        tellWaiting(waiter, -1, holders, turn);
+    }
+
     private void tellWaiting(Waiter waiter, int ahead, List<Participant> holders, Turn turn) {
         waiter.told = true;
         turn.tell(new LockNotice.Waiting(key, waiter.call.request(), ahead, holders, waiter.call.user()));

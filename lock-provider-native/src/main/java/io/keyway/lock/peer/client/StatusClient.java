@@ -117,9 +117,11 @@ final class StatusClient {
         LockMessage.Status first = parts.get(0);
         List<Participant> holders = new ArrayList<>();
         List<Participant> waiters = new ArrayList<>();
+        List<Participant> softWriters = new ArrayList<>(0);
         for (LockMessage.Status part : parts) {
             holders.addAll(part.holders());
             waiters.addAll(part.waiters());
+            softWriters.addAll(part.softWriters());
         }
         int more = parts.get(parts.size() - 1).more();
         return new LockMessage.Status(
@@ -127,6 +129,7 @@ final class StatusClient {
                 first.request(),
                 List.copyOf(holders),
                 List.copyOf(waiters),
+                List.copyOf(softWriters),
                 first.perResource(),
                 first.out(),
                 more,

@@ -50,6 +50,12 @@ final class Waiter {
         return sent != 0;
     }
 
+    /** The session is over, and its request with it. */
+    void unsent() {
+        sent = 0;
+        told = !call.wantPlace();
+    }
+
     boolean isExclusive() {
         return call.mode().isAlone();
     }
@@ -80,7 +86,8 @@ final class Waiter {
                 .put(call.permits())
                 .put(call.capacity())
                 .put(call.perResource())
-                .put(call.converts());
+                .put(call.converts())
+                .put(call.quiet());
         out.put(call.ttl()).put(call.atLeast()).value(call.owner()).put(call.wantPlace());
         out.time(since).put(sent).put(told).put(stale).put(pending);
         if (pending) {

@@ -101,14 +101,17 @@ final class Admin {
     }
 
     private static Optional<LockStatus> shown(LockKey key, LockMessage.Status status) {
-        if (status.holders().isEmpty() && status.waiters().isEmpty()) {
+        if (status.holders().isEmpty()
+                && status.waiters().isEmpty()
+                && status.softWriters().isEmpty()) {
             return Optional.empty();
         }
         return Optional.of(new LockStatus(
                 key,
                 status.holders().stream().map(Admin::holder).toList(),
                 status.waiters().stream().map(Admin::waiter).toList(),
-                Buckets.of(status.out(), status.perResource())));
+                Buckets.of(status.out(), status.perResource()),
+                status.softWriters().stream().map(Admin::waiter).toList()));
     }
 
     private static LockStatus.Holder holder(Participant participant) {

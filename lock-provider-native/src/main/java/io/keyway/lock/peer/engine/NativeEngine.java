@@ -16,6 +16,7 @@ import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.LockEngine;
@@ -262,6 +263,7 @@ public final class NativeEngine implements LockEngine {
                 request.holdAtLeast().toNanos(),
                 0,
                 converts,
+                request.policy().isSoft() ? request.policy().quiet().toNanos() : LockMessage.Acquire.IN_THE_QUEUE,
                 user);
     }
 

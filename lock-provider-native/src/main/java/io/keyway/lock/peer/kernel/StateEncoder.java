@@ -6,6 +6,7 @@ import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,6 +74,19 @@ public final class StateEncoder {
 
     public StateEncoder put(Peer peer) {
         return put(peer.session());
+    }
+
+    /**
+     * A part of the state that there may be: whether there is, and what {@code encode} writes of it.
+     *
+     * @param part null if there is none
+     */
+    public <T> StateEncoder optional(@Nullable T part, BiConsumer<T, StateEncoder> encode) {
+        put(part != null);
+        if (part != null) {
+            encode.accept(part, this);
+        }
+        return this;
     }
 
     /**

@@ -119,6 +119,7 @@ public final class LeaseAlgorithm implements Algorithm {
                 Feature.BREAK,
                 Feature.WAKE_UP,
                 Feature.UPGRADE,
+                Feature.DRAIN,
                 Feature.HOLD_AT_LEAST,
                 Feature.TRANSACTIONS,
                 Feature.TREE);
@@ -126,8 +127,9 @@ public final class LeaseAlgorithm implements Algorithm {
             features.add(Feature.CACHING);
         }
         if (trees || url.option(NativeOptions.TREE).orElse(NativeOptions.Switch.OFF) == NativeOptions.Switch.ON) {
-            // Both are of one grant, and the lock of a tree is several.
+            // Each is of one grant, and the lock of a tree is several.
             features.remove(Feature.UPGRADE);
+            features.remove(Feature.DRAIN);
             features.remove(Feature.HOLD_AT_LEAST);
         }
         return features;

@@ -6,6 +6,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockGoal;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.Tokens;
 import java.util.AbstractList;
@@ -252,6 +253,14 @@ final class Grants extends AbstractList<HeldGrant> {
             holders.add(all[i].participant(now));
         }
         return List.copyOf(holders);
+    }
+
+    /** How many tokens that request gets, if nobody else wants the lock. */
+    long range(LockMessage.Acquire request, Turn turn) {
+        if (!request.cache()) {
+            return 1;
+        }
+        return request.mode().isAlone() ? Tokens.RANGE : Tokens.range(highest(turn.member()));
     }
 
     /** The first of so many tokens for a grant. */

@@ -134,6 +134,13 @@ final class HeldGrant implements Admission.Claim {
         return permits;
     }
 
+    /** Whether one in that mode would keep out nobody whom this does not; of a level, both have to be of trees. */
+    boolean keepsOutAll(LockMode weaker) {
+        return weaker.isTree()
+                ? mode.isTree() && TreeModes.covers(mode, weaker)
+                : weaker == LockMode.SHARED && mode != LockMode.PERMITS;
+    }
+
     /** Whether it may lie idle in a cache: who asks gets an answer. */
     boolean recallable() {
         return hi > token && !kept;

@@ -11,6 +11,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.DrainGoal;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
@@ -19,7 +20,6 @@ import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.peer.service.SharedGoal;
-import io.keyway.lock.peer.service.Tokens;
 import io.keyway.lock.spi.TreeModes;
 import java.util.List;
 import java.util.Objects;
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * the source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
  * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue} with
- * the {@link TurnOrder} in it and the requests that {@link NoWaits do not wait}, {@link Recalls}, {@link Reassertions}
- * after a start, the {@link Breaks} of administrators, and the {@link Observers}, who ask and change nothing. The
+ * the {@link TurnOrder} in it and the requests that {@link NoWaits do not wait}, the {@link SoftWriters} beside it,
+ * {@link Recalls}, {@link Reassertions} after a start, the {@link Breaks} of administrators, and the {@link Observers}, who ask and change nothing. The
  * manager grants, ends grants and answers requests.
  *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
@@ -53,14 +53,14 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the
  * sessions (expiry, end of session), and by nothing else; each message that ends one names its token. Grants that stand
  * together are admitted together by {@link Admission}. Nobody who is heard is overtaken, but for whoever is refused by
- * its own view of the permits: who comes later is granted later. While anybody waits, and for a while after clients
- * have taken the lock from each other, a holder in its way that could cache it knows that it is wanted. While an
- * upgrade waits nobody is granted; it ends with its read grant at the latest. As long as a client may take permits from
- * its cache for a user who sees few, no more are out than that. A request that does not wait is in the queue only while
- * a recall of its own, one before it that does not wait either, or the quarantine is unanswered.
- * A name is a flat lock or a level of trees, by what stands or waits; a request of the other kind is refused. At a
- * level several grants may wait to be raised, each before all requests, and whoever stands beside all that is before it
- * is granted.
+ * its own view of the permits: who comes later is granted later, and soft writers after all. While anybody waits, and
+ * for a while after clients have taken the lock from each other, a holder in its way that could cache it knows that it
+ * is wanted. While an upgrade waits nobody is granted; it ends with its read grant at the latest. As long as a client
+ * may take permits from its cache for a user who sees few, no more are out than that. A request that does not wait is
+ * in the queue only while a recall of its own, one before it that does not wait either, or the quarantine is
+ * unanswered. A name is a flat lock or a level of trees, by what stands or waits; a request of the other kind is
+ * refused. At a level several grants may wait to be raised, each before all requests, and whoever stands beside all
+ * that is before it is granted.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;
@@ -68,6 +68,7 @@ public class LockManager implements Machine {
     private static final int STATUS = 2;
     private static final int KEPT = 3;
     private static final int WATCH = 4;
+    private static final int QUIET = 5;
 
     /** No more holders are named to one who waits or is refused. */
     private static final int SHOWN = 16;
@@ -77,7 +78,7 @@ public class LockManager implements Machine {
     private final Admission admission;
     final Grants grants = new Grants();
     private @Nullable Recalls recalls;
-    private @Nullable WaitQueue queue;
+    private final Waiters waiters;
     private @Nullable Observers observers;
     private @Nullable Breaks breaks;
     private @Nullable Reassertions reassertions;
@@ -90,9 +91,14 @@ public class LockManager implements Machine {
 
     /** A name at rest. */
     public LockManager(Key key, LockSettings settings, Admission admission) {
+        this(key, settings, admission, new Waiters(key));
+    }
+
+    LockManager(Key key, LockSettings settings, Admission admission, Waiters waiters) {
         this.key = key;
         this.settings = settings;
         this.admission = admission;
+        this.waiters = waiters;
     }
 
     @Override
@@ -129,7 +135,7 @@ public class LockManager implements Machine {
         } else if (call instanceof MemberView.Heard heard) {
             heard(heard.peer(), turn);
         } else if (call instanceof MemberView.Opening) {
-            if (queue != null) {
+            if (waiters.queue() != null) {
                 turn.goal(LockGoal.GRANT_AFTER_QUARANTINE);
             }
             serve(turn);
@@ -152,6 +158,8 @@ public class LockManager implements Machine {
             endKept(turn);
         } else if (slot == STATUS && observers != null) {
             observers.due(seen(), turn);
+        } else if (slot == QUIET) {
+            drain(DrainGoal.DRAINED_AFTER_ITS_TIME, turn);
         }
         settle(turn);
     }
@@ -166,20 +174,22 @@ public class LockManager implements Machine {
             refuse(from, request, never, turn);
             return;
         }
-        boolean free = grants.isEmpty() && queue == null && mayGrant(turn);
-        if (free && mayHaveAll(request) && HeldGrant.arrivesAlive(from, request, turn)) {
+        if (request.isSoft()) {
+            yields(from, request, turn);
+            return;
+        }
+        boolean free = grants.isEmpty() && waiters.queue() == null && mayGrant(turn);
+        if (free && request.fitsAlone() && HeldGrant.arrivesAlive(from, request, turn)) {
             grant(from, request, turn);
             return;
         }
-        if ((queue != null && queue.find(from, request.request()) != null)
-                || grants.of(from, request.request()) != null) {
+        if (isKnown(from, request)) {
             return;
-        }
-        if (isOfTheOtherKind(request.mode())) {
+        } else if (isOfTheOtherKind(request.mode())) {
             refuse(from, request, RefusalCause.MIXED, turn);
         } else if (request.converts() != 0) {
             convert(from, request, turn);
-        } else if (queue == null
+        } else if (waiters.queue() == null
                 && mayGrant(turn)
                 && admission.admits(grants.claims(), request.mode(), request.permits(), request.capacity())
                 && isUnderTheCeiling(request)
@@ -191,34 +201,67 @@ public class LockManager implements Machine {
         }
     }
 
+    private boolean isKnown(Peer from, LockMessage.Acquire request) {
+        return waiters.find(from, request.request()) != null || grants.of(from, request.request()) != null;
+    }
+
     /** Whether the name is a flat lock now and would be a level of trees, or the other way round. */
     private boolean isOfTheOtherKind(LockMode asked) {
-        LockMode known = !grants.isEmpty() ? grants.get(0).mode : queue == null ? null : queue.firstMode();
+        LockMode known = !grants.isEmpty() ? grants.get(0).mode : waiters.firstMode();
         return known != null && known.isTree() != asked.isTree();
     }
 
     void enqueue(Peer from, LockMessage.Acquire request, Turn turn) {
-        WaitQueue waits = queue == null ? new WaitQueue() : queue;
-        if (waits.size() >= settings.maxWaiters()) {
+        if (waiters.size() >= settings.maxWaiters()) {
             refuse(from, request, RefusalCause.CROWDED, turn);
             return;
         }
-        queue = waits;
-        WaitQueue.Wait wait = waits.add(from, request, turn.now());
-        turn.member().await(from, key, request.ttl());
-        if (turn.member().quarantined()) {
-            turn.member().awaitOpening(key);
-        }
+        WaitQueue queue = waiters.queue(from, request, turn);
         serve(turn);
-        if (waits.find(from, request.request()) == wait) {
-            mustWait(wait, waits, turn);
+        WaitQueue.Wait wait = queue.find(from, request.request());
+        if (wait != null) {
+            mustWait(wait, queue, turn);
         }
     }
 
-    /** Whether it is granted if nobody else holds: who sees no resource has no permits either. */
-    private static boolean mayHaveAll(LockMessage.Acquire request) {
-        return request.converts() == 0
-                && (request.mode() != LockMode.PERMITS || request.permits() <= request.capacity());
+    /** A soft writer waits beside the queue until nobody else wants the lock. */
+    private void yields(Peer from, LockMessage.Acquire request, Turn turn) {
+        boolean isNone = request.mode() != LockMode.EXCLUSIVE || request.noWait() || request.converts() != 0;
+        if (isKnown(from, request)) {
+            return;
+        } else if (isNone || isOfTheOtherKind(request.mode())) {
+            refuse(from, request, isNone ? RefusalCause.UNSUPPORTED : RefusalCause.MIXED, turn);
+            return;
+        } else if (waiters.size() >= settings.maxWaiters()) {
+            refuse(from, request, RefusalCause.CROWDED, turn);
+            return;
+        }
+        SoftWriters softWriters = waiters.yields(from, request, turn);
+        drain(DrainGoal.DRAINED_AT_ONCE, turn);
+        WaitQueue.Wait wait = softWriters.find(from, request.request());
+        if (wait != null) {
+            recalls().askForSoftWriters(turn);
+            tellPlace(wait, 0, turn);
+        }
+    }
+
+    /** Grants to a soft writer if nobody holds and nobody queues, and to one only. */
+    private void drain(DrainGoal how, Turn turn) {
+        SoftWriters softWriters = waiters.softWriters();
+        if (softWriters == null) {
+            return;
+        }
+        if (grants.isEmpty() && mayGrant(turn)) {
+            WaitQueue.Wait next = softWriters.ready(turn);
+            if (next != null && !waiters.areNoneQueued()) {
+                turn.goal(DrainGoal.BEHIND_THOSE_THAT_QUEUE);
+            } else if (next != null) {
+                turn.goal(how);
+                waiters.leave(next, turn);
+                grant(next.peer, next.request, turn);
+            }
+        }
+        turn.timer(QUIET, softWriters.nextReady(turn));
     }
 
     /** Permits may be taken again from caches, by whoever sees as few as when they were granted. */
@@ -237,22 +280,26 @@ public class LockManager implements Machine {
         }
         if (wait.request.noWait()) {
             ask(wait, waits.noWaits(), turn);
-            armPatience(waits, turn);
+            armPatience(turn);
             return;
         }
         if (grants.areQuiet() && !admission.admits(grants.claims(), wait, wait.request.capacity())) {
             recalls().want(wait, turn);
         }
         if (wait.request.wantPlace()) { // once: the rest of the way is told by SHOW
-            List<Participant> holders = grants.participants(SHOWN, turn.now());
-            turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), waits.ahead(wait), holders));
+            tellPlace(wait, waits.ahead(wait), turn);
         }
     }
 
+    private void tellPlace(WaitQueue.Wait wait, int ahead, Turn turn) {
+        List<Participant> holders = grants.participants(SHOWN, turn.now());
+        turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), ahead, holders));
+    }
+
     private void withdraw(Peer from, long request, Turn turn) {
-        WaitQueue.Wait wait = queue == null ? null : queue.find(from, request);
+        WaitQueue.Wait wait = waiters.find(from, request);
         if (wait != null) {
-            leave(wait, turn);
+            waiters.leave(wait, turn);
             if (!grants.isEmpty()) {
                 serve(turn); // whoever was behind it may go with those who hold
             }
@@ -278,22 +325,18 @@ public class LockManager implements Machine {
 
     /** What was recalled of a grant before says nothing of what it is now. */
     private void recallForAll(Turn turn) {
-        for (WaitQueue.Wait wait : waiters()) {
+        for (WaitQueue.Wait wait : waiters.queued()) {
             if (grants.areQuiet() && !wait.request.noWait()) {
                 recalls().want(wait, turn);
             }
         }
-    }
-
-    private void leave(WaitQueue.Wait wait, Turn turn) {
-        if (queue != null) {
-            queue.remove(wait);
-            turn.member().unawait(wait.peer, key, wait.request.ttl());
+        if (waiters.softWriters() != null) {
+            recalls().askForSoftWriters(turn);
         }
     }
 
     private void refuse(WaitQueue.Wait wait, RefusalCause cause, Turn turn) {
-        leave(wait, turn);
+        waiters.leave(wait, turn);
         refuse(wait.peer, wait.request, cause, turn);
     }
 
@@ -304,20 +347,17 @@ public class LockManager implements Machine {
     }
 
     private void impatient(Turn turn) {
-        if (queue == null) {
-            return;
-        }
-        for (WaitQueue.Wait wait : queue.noWaits().all()) {
-            if (turn.now() - wait.until >= 0) {
+        for (WaitQueue.Wait wait : waiters.noWaits()) {
+            if (turn.now() - wait.until() >= 0) {
                 refuse(wait, grants.isEmpty() ? RefusalCause.OPENING : RefusalCause.HELD, turn);
             }
         }
-        armPatience(queue, turn);
+        armPatience(turn);
         serve(turn);
     }
 
-    private static void armPatience(WaitQueue waits, Turn turn) {
-        turn.timer(PATIENCE, waits.noWaits().patience());
+    private void armPatience(Turn turn) {
+        turn.timer(PATIENCE, waiters.patience());
     }
 
     // Grants
@@ -333,20 +373,21 @@ public class LockManager implements Machine {
     }
 
     private void serveThoseWhoMay(Turn turn) {
+        WaitQueue queue = waiters.queue();
         if (queue == null || !mayGrant(turn)) {
             return;
         }
         TurnOrder order = new TurnOrder(queue, grants, admission, breaks);
         for (WaitQueue.Wait next = order.next(turn); next != null; next = order.next(turn)) {
             if (next.converts()) {
-                leave(next, turn);
+                waiters.leave(next, turn);
                 turn.goal(SharedGoal.UPGRADED_AFTER_WAITING);
                 convert(Objects.requireNonNull(current(next.peer, next.request.converts())), next.request, turn);
             } else if (isUnderTheCeiling(next.request)) {
                 if (order.passes()) {
                     turn.goal(SharedGoal.PASSED_BY_A_LARGER_VIEW);
                 }
-                leave(next, turn);
+                waiters.leave(next, turn);
                 grant(next.peer, next.request, turn);
             } else {
                 recalls().askTheNarrow(grants.claims().permits() + next.permits(), turn);
@@ -357,7 +398,7 @@ public class LockManager implements Machine {
 
     void grant(Peer to, LockMessage.Acquire request, Turn turn) {
         boolean wanted = isWanted(turn);
-        long range = wanted || request.atLeast() > 0 ? 1 : range(request, turn);
+        long range = wanted || request.atLeast() > 0 ? 1 : grants.range(request, turn);
         long token = grants.nextToken(range, turn);
         HeldGrant grant = HeldGrant.granted(to, request, token, token + range - 1, turn.now());
         grant.wanted = wanted;
@@ -365,19 +406,12 @@ public class LockManager implements Machine {
         turn.member().grant(to, key, token, request.ttl());
         tell(grant, turn);
         perResource = request.mode() == LockMode.PERMITS ? request.perResource() : 0;
+        waiters.granted(request.mode(), turn);
     }
 
     private boolean isWanted(Turn turn) {
         contention = contention == null || contention.isOver(turn) ? null : contention;
-        return contention != null || othersWait();
-    }
-
-    /** Of one that nobody else wants. */
-    private long range(LockMessage.Acquire request, Turn turn) {
-        if (!request.cache()) {
-            return 1;
-        }
-        return request.mode().isAlone() ? Tokens.RANGE : Tokens.range(grants.highest(turn.member()));
+        return contention != null || waiters.areThere();
     }
 
     private void tell(HeldGrant grant, Turn turn) {
@@ -433,23 +467,13 @@ public class LockManager implements Machine {
     /** Who does not wait and cannot have it gets its answer; true if there were any. */
     private boolean refuseTheHopeless(Turn turn) {
         boolean refused = false;
-        if (queue != null) {
-            NoWaits noWaits = queue.noWaits();
-            for (WaitQueue.Wait wait : noWaits.all()) {
-                if (noWaits.isHopeless(wait, grants.claims(), admission, mayGrant(turn), turn)) {
-                    refuse(wait, RefusalCause.HELD, turn);
-                    refused = true;
-                }
+        for (WaitQueue.Wait wait : waiters.noWaits()) {
+            if (waiters.isHopeless(wait, grants.claims(), admission, mayGrant(turn), turn)) {
+                refuse(wait, RefusalCause.HELD, turn);
+                refused = true;
             }
         }
         return refused;
-    }
-
-    /** Whoever does not wait knows of that grant, up to its recall of that number, that it is in use, or over. */
-    private void settle(HeldGrant grant, long recall) {
-        if (queue != null) {
-            queue.noWaits().settle(grant, recall);
-        }
     }
 
     // The ends of grants
@@ -470,7 +494,7 @@ public class LockManager implements Machine {
 
     /** That holder makes way for whoever waits: clients take the lock from each other. */
     private void handsOver(Peer from, Turn turn) {
-        if (queue != null && queue.isWantedByOthersThan(from)) {
+        if (waiters.areQueuedBeside(from)) {
             contention = new Contention(turn.now());
         }
     }
@@ -496,8 +520,9 @@ public class LockManager implements Machine {
     /** A token is never used twice, not even that of a grant which nobody took. */
     private void end(HeldGrant grant, long used, boolean broken, Turn turn) {
         grants.drop(grant);
-        settle(grant, Long.MAX_VALUE);
+        waiters.settle(grant, Long.MAX_VALUE);
         grants.raise(Math.max(grant.token, Math.min(used, grant.hi)));
+        waiters.ended(grant, used, turn);
         if (breaks != null) {
             breaks.ended(grant, broken, turn);
         }
@@ -513,18 +538,14 @@ public class LockManager implements Machine {
         }
         turn.send(grant.peer, LockMessage.Revoke.of(key, grant.token, LeaseLoss.Cause.EXPIRED));
         over(grant, grant.hi, true, turn);
-        if (othersWait()) {
+        if (waiters.areQueued()) {
             turn.goal(LockGoal.GRANT_AFTER_EXPIRY);
         }
         serve(turn);
     }
 
     private void sessionEnded(Peer peer, Turn turn) {
-        if (queue != null) {
-            for (WaitQueue.Wait wait : queue.of(peer)) {
-                queue.remove(wait);
-            }
-        }
+        waiters.ended(peer);
         if (observers != null) {
             observers.ended(peer, seen(), turn);
         }
@@ -543,8 +564,8 @@ public class LockManager implements Machine {
         if (settings.recallAtRenewal()) {
             recalls().heard(peer, turn);
         }
-        if (queue != null) {
-            queue.heard(peer, turn);
+        if (!waiters.isEmpty()) {
+            waiters.heard(peer, turn);
             serve(turn);
         }
     }
@@ -560,7 +581,7 @@ public class LockManager implements Machine {
         HeldGrant grant = ending(from, accepted.token(), turn);
         if (grant != null) {
             turn.goal(LockGoal.RECALL_ACCEPTED);
-            if (queue != null && queue.waiting() == 0 && !queue.isEmpty()) {
+            if (!waiters.areThere() && !waiters.isEmpty()) {
                 turn.goal(LockGoal.NO_WAIT_THROUGH_IDLE_CACHE);
             }
             finish(grant, accepted.used(), turn);
@@ -573,8 +594,9 @@ public class LockManager implements Machine {
             return;
         }
         turn.goal(LockGoal.RECALL_DENIED);
+        waiters.denied(grant, turn);
         recalls().denied(grant);
-        settle(grant, grant.denials);
+        waiters.settle(grant, grant.denials);
         serve(turn);
     }
 
@@ -586,7 +608,7 @@ public class LockManager implements Machine {
             refuse(from, request, RefusalCause.HELD, turn);
         } else if (own.mode.isTree() && TreeModes.covers(request.mode(), own.mode)) {
             enqueue(from, request, turn);
-        } else if (isWeaker(request.mode(), own.mode)) {
+        } else if (own.keepsOutAll(request.mode())) {
             // Of one that was asked for before this member was started again, the client claims the weaker grant.
             turn.goal(SharedGoal.DOWNGRADED);
             handsOver(from, turn);
@@ -594,7 +616,7 @@ public class LockManager implements Machine {
             serve(turn);
         } else if (own.mode != LockMode.SHARED || request.mode() != LockMode.EXCLUSIVE) {
             refuse(from, request, RefusalCause.UNSUPPORTED, turn);
-        } else if (queue != null && queue.conversion() != null) {
+        } else if (waiters.conversion() != null) {
             turn.goal(SharedGoal.SECOND_UPGRADE_REFUSED);
             refuse(from, request, RefusalCause.HELD, turn);
         } else if (mayGrant(turn)
@@ -608,22 +630,16 @@ public class LockManager implements Machine {
         }
     }
 
-    /** Whether that mode keeps out nobody whom the other one does not; of a level, both have to be of trees. */
-    private static boolean isWeaker(LockMode mode, LockMode than) {
-        return mode.isTree()
-                ? than.isTree() && TreeModes.covers(than, mode)
-                : mode == LockMode.SHARED && than != LockMode.PERMITS;
-    }
-
     private void convert(HeldGrant own, LockMessage.Acquire request, Turn turn) {
         boolean wanted = isWanted(turn);
         boolean cacheable = request.atLeast() == 0 && own.atLeast == 0;
-        long range = wanted || !cacheable ? 1 : range(request, turn);
+        long range = wanted || !cacheable ? 1 : grants.range(request, turn);
         long token = grants.nextToken(range, turn);
         HeldGrant next = own.converted(request, token, token + range - 1, turn.now());
         next.wanted = wanted;
         replace(own, next, turn);
         tell(next, turn);
+        waiters.granted(next.mode, turn);
     }
 
     /** The client did not take the upgrade: the grant is a reader's again. */
@@ -636,14 +652,15 @@ public class LockManager implements Machine {
     }
 
     private void replace(HeldGrant old, HeldGrant next, Turn turn) {
-        exchange(old, next);
+        exchange(old, next, turn);
         turn.member().ungrant(old.peer, key, old.token, old.ttl);
         turn.member().grant(next.peer, key, next.token, next.ttl);
     }
 
-    private void exchange(HeldGrant old, HeldGrant next) {
+    private void exchange(HeldGrant old, HeldGrant next, Turn turn) {
         grants.drop(old);
-        settle(old, Long.MAX_VALUE);
+        waiters.settle(old, Long.MAX_VALUE);
+        waiters.ended(old, old.hi, turn);
         grants.add(next);
         if (breaks != null) {
             breaks.moved(old, next);
@@ -652,7 +669,7 @@ public class LockManager implements Machine {
 
     /** A request that would change the mode of a grant that is over is over too. */
     private void refuseConversion(Turn turn) {
-        for (WaitQueue.Wait wait : queue == null ? List.<WaitQueue.Wait>of() : queue.conversions()) {
+        for (WaitQueue.Wait wait : waiters.conversions()) {
             if (current(wait.peer, wait.request.converts()) == null) {
                 turn.goal(SharedGoal.UPGRADE_ENDED_WITH_ITS_GRANT);
                 refuse(wait, RefusalCause.HELD, turn);
@@ -676,7 +693,7 @@ public class LockManager implements Machine {
         grants.raise(grant.hi);
         grants.keep(grant);
         grant.recallLater = false;
-        settle(grant, Long.MAX_VALUE);
+        waiters.settle(grant, Long.MAX_VALUE);
         refuseConversion(turn);
         refuseTheHopeless(turn);
         armKept(turn);
@@ -686,7 +703,7 @@ public class LockManager implements Machine {
     /** Ends those whose time has passed. */
     private void endKept(Turn turn) {
         for (HeldGrant grant : grants.noLongerKept(turn.now())) {
-            if (othersWait()) {
+            if (waiters.areQueued()) {
                 turn.goal(LockGoal.GRANT_AFTER_KEPT_PLACE);
             }
             endKept(grant, turn);
@@ -737,26 +754,24 @@ public class LockManager implements Machine {
     void reassert(Peer from, LockMessage.Reassert claim, Turn turn) {
         HeldGrant known = current(from, claim.token());
         if (known != null && known.token != claim.token()) {
-            boolean weaker = claim.mode() == LockMode.SHARED
-                    || (known.mode.isTree() && claim.mode().isTree() && TreeModes.covers(known.mode, claim.mode()));
-            known = known.imported() && weaker ? former(known, claim) : null;
+            known = known.imported() && known.keepsOutAll(claim.mode()) ? former(known, claim, turn) : null;
         }
         if (known != null) {
             boolean wasNobodys = known.imported();
-            reassertions().confirm(from, claim, known, othersWait(), turn);
+            reassertions().confirm(from, claim, known, waiters.areThere(), turn);
             if (wasNobodys && breaks != null) {
                 breaks.claimed(known, turn);
             }
             serve(turn);
-        } else if (!reassertions().take(from, claim, othersWait(), turn)) {
+        } else if (!reassertions().take(from, claim, waiters.areThere(), turn)) {
             conflict(from, claim, turn);
         }
     }
 
     /** Its client has not heard that its mode was changed: it claims the weaker grant that it had, or asked for. */
-    private HeldGrant former(HeldGrant known, LockMessage.Reassert claim) {
+    private HeldGrant former(HeldGrant known, LockMessage.Reassert claim, Turn turn) {
         HeldGrant former = known.former(claim.token(), claim.hi(), claim.mode());
-        exchange(known, former);
+        exchange(known, former, turn);
         grants.raise(known.hi);
         return former;
     }
@@ -814,7 +829,7 @@ public class LockManager implements Machine {
         if (breaks != null) {
             breaks.movedPast(from, revoked.token(), grants, turn);
         }
-        if (queue != null && queue.conversion() != null) {
+        if (waiters.conversion() != null) {
             serve(turn);
         }
     }
@@ -825,32 +840,29 @@ public class LockManager implements Machine {
 
     // After each event
 
-    Iterable<WaitQueue.Wait> waiters() {
-        return queue == null ? List.of() : queue.all();
+    Waiters waiters() {
+        return waiters;
     }
 
     private Observers.Seen seen() {
-        return new Observers.Seen(grants, queue, perResource);
-    }
-
-    private boolean othersWait() {
-        return queue != null && queue.waiting() > 0;
+        return new Observers.Seen(grants, waiters, perResource);
     }
 
     /** What is empty is not kept. */
     private void settle(Turn turn) {
+        drain(DrainGoal.DRAINED_AFTER_WAITING, turn);
         if (observers != null) {
             observers.settle(seen(), turn);
             observers = observers.isEmpty() ? null : observers;
         }
-        queue = queue == null || queue.isEmpty() ? null : queue;
+        waiters.settle();
         breaks = breaks == null || breaks.isEmpty() ? null : breaks;
         reassertions = closed() ? reassertions : null;
     }
 
     @Override
     public boolean atRest() {
-        return grants.isEmpty() && queue == null && observers == null && !closed();
+        return grants.isEmpty() && waiters.isEmpty() && observers == null && !closed();
     }
 
     @Override
@@ -867,7 +879,7 @@ public class LockManager implements Machine {
     public LockManager copy() {
         LockManager copy = fresh(key, settings, admission);
         grants.copyInto(copy.grants);
-        copy.queue = queue == null ? null : queue.copy();
+        waiters.copyInto(copy.waiters);
         copy.observers = observers == null ? null : observers.copy();
         copy.breaks = breaks == null ? null : breaks.copy();
         copy.reassertions = reassertions == null ? null : reassertions.copy(copy.grants);
@@ -879,25 +891,9 @@ public class LockManager implements Machine {
     @Override
     public void encode(StateEncoder out) {
         grants.encode(out);
-        out.put(queue != null);
-        if (queue != null) {
-            queue.encode(out);
-        }
-        out.put(observers != null);
-        if (observers != null) {
-            observers.encode(out);
-        }
-        out.put(breaks != null);
-        if (breaks != null) {
-            breaks.encode(out);
-        }
-        out.put(reassertions != null);
-        if (reassertions != null) {
-            reassertions.encode(out);
-        }
-        out.put(contention != null).put(perResource);
-        if (contention != null) {
-            contention.encode(out);
-        }
+        waiters.encode(out);
+        out.optional(observers, Observers::encode).optional(breaks, Breaks::encode);
+        out.optional(reassertions, Reassertions::encode).optional(contention, Contention::encode);
+        out.put(perResource);
     }
 }

@@ -111,18 +111,32 @@ public final class LockManagerView {
                 return "token " + grant.token + " of " + grant.peer;
             }
         }
-        for (WaitQueue.Wait wait : of(machine).waiters()) {
+        for (WaitQueue.Wait wait : of(machine).waiters().queued()) {
             if (!sessions.live(wait.peer)) {
                 return "request " + wait.request.request() + " of " + wait.peer;
+            }
+        }
+        for (WaitQueue.Wait wait : of(machine).waiters().yielding()) {
+            if (!sessions.live(wait.peer)) {
+                return "soft request " + wait.request.request() + " of " + wait.peer;
             }
         }
         return "";
     }
 
+    /** The requests of soft writers, which wait beside the queue. */
+    public static List<Long> yielding(Machine machine) {
+        List<Long> requests = new ArrayList<>();
+        for (WaitQueue.Wait wait : of(machine).waiters().yielding()) {
+            requests.add(wait.request.request());
+        }
+        return requests;
+    }
+
     /** The sessions whose requests wait, in the order of the queue. */
     public static List<Peer> waiting(Machine machine) {
         List<Peer> waiting = new ArrayList<>();
-        for (WaitQueue.Wait wait : of(machine).waiters()) {
+        for (WaitQueue.Wait wait : of(machine).waiters().queued()) {
             waiting.add(wait.peer);
         }
         return waiting;
@@ -131,19 +145,14 @@ public final class LockManagerView {
     /** The requests that wait, in the order of the queue. */
     public static List<Long> queued(Machine machine) {
         List<Long> requests = new ArrayList<>();
-        for (WaitQueue.Wait wait : of(machine).waiters()) {
+        for (WaitQueue.Wait wait : of(machine).waiters().queued()) {
             requests.add(wait.request.request());
         }
         return requests;
     }
 
-    /** True if that request is in the queue. */
+    /** True if that request waits. */
     public static boolean waits(Machine machine, Peer session, long request) {
-        for (WaitQueue.Wait wait : of(machine).waiters()) {
-            if (wait.peer.equals(session) && wait.request.request() == request) {
-                return true;
-            }
-        }
-        return false;
+        return of(machine).waiters().find(session, request) != null;
     }
 }

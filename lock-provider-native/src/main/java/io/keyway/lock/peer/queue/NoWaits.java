@@ -68,7 +68,7 @@ final class NoWaits {
     long patience() {
         long first = Turn.NEVER;
         for (WaitQueue.Wait wait : all.keySet()) {
-            first = Turn.earlier(first, wait.until);
+            first = Turn.earlier(first, wait.until());
         }
         return first;
     }

@@ -24,12 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Observers {
     /** What can be seen of a name, as its manager knows it. */
-    record Seen(Grants grants, @Nullable WaitQueue queue, int perResource) {
-        /** In the order of the queue. */
-        Iterable<WaitQueue.Wait> waiters() {
-            return queue == null ? List.of() : queue.all();
-        }
-    }
+    record Seen(Grants grants, Waiters waiters, int perResource) {}
 
     private final Key key;
     private final int slot;
@@ -72,7 +67,7 @@ final class Observers {
 
     /** A probe goes on along the edges that are there now: to whoever keeps that request from being granted. */
     private void passOn(Peer from, LockMessage.Seek seek, Seen seen, Turn turn) {
-        WaitQueue waiters = seen.queue();
+        WaitQueue waiters = seen.waiters().queue();
         WaitQueue.Wait wait = waiters == null ? null : waiters.find(from, seek.request());
         if (waiters == null || wait == null) {
             return;
@@ -117,7 +112,7 @@ final class Observers {
     /** After each event: who need not wait any more is answered, and what is empty is not kept. */
     void settle(Seen seen, Turn turn) {
         if (watches != null) {
-            watches.look(seen.grants(), seen.waiters(), turn);
+            watches.look(seen, turn);
             watches = watches.isEmpty() ? null : watches;
         }
         questions = questions == null || questions.isEmpty() ? null : questions;

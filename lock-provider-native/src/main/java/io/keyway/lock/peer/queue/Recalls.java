@@ -47,6 +47,16 @@ final class Recalls {
         }
     }
 
+    /** A soft writer waits: each holder that could cache its grant gives it back, or says that it is in use. */
+    void askForSoftWriters(Turn turn) {
+        for (HeldGrant grant : grants) {
+            if (grant.recallable() && !grant.settled) {
+                grants.setWanted(grant, true);
+                ask(grant, turn);
+            }
+        }
+    }
+
     /** Somebody wants to know at once whether that grant is in use. */
     void ask(HeldGrant grant, Turn turn) {
         grant.recalls++;

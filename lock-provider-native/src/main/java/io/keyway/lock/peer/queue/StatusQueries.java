@@ -47,7 +47,7 @@ final class StatusQueries {
             clients.add(grant.peer);
             newest = Math.max(newest, grant.token);
         }
-        for (WaitQueue.Wait wait : seen.waiters()) {
+        for (WaitQueue.Wait wait : seen.waiters().queued()) {
             if (!wait.request.noWait()) {
                 clients.add(wait.peer);
             }
@@ -116,6 +116,9 @@ final class StatusQueries {
             }
         }
         inOrder(query, seen, turn).forEach(all::add);
+        for (WaitQueue.Wait wait : seen.waiters().yielding()) {
+            all.addSoftWriter(wait.participant(turn.now()));
+        }
         for (ParticipantList.Part part : all.parts()) {
             turn.send(
                     query.peer,
@@ -124,6 +127,7 @@ final class StatusQueries {
                             query.request,
                             part.holders(),
                             part.waiters(),
+                            part.softWriters(),
                             seen.perResource(),
                             (int) Math.min(out, Integer.MAX_VALUE),
                             part.more() + (part.last() ? query.more() : 0),
@@ -135,12 +139,11 @@ final class StatusQueries {
     private static List<Participant> inOrder(StatusQuery query, Observers.Seen seen, Turn turn) {
         List<Participant> upgrades = new ArrayList<>(1);
         List<Participant> all = new ArrayList<>();
-        for (WaitQueue.Wait wait : seen.waiters()) {
+        for (WaitQueue.Wait wait : seen.waiters().queued()) {
             LockMessage.Acquire asked = wait.request;
             // A client that has answered told of those in its queue; an upgrade is none of them.
             if (!asked.noWait() && (wait.converts() || !query.hasAnswered(wait.peer))) {
-                (wait.converts() ? upgrades : all)
-                        .add(new Participant(asked.owner(), asked.mode(), asked.permits(), 0, turn.now() - wait.since));
+                (wait.converts() ? upgrades : all).add(wait.participant(turn.now()));
             }
         }
         query.waiters(seen.grants(), all);

@@ -7,6 +7,7 @@ import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.Participant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -31,7 +32,8 @@ final class WaitQueue {
         final Peer peer;
         final LockMessage.Acquire request;
         final long since;
-        final long until;
+        /** When its request arrived here. */
+        final long came;
         /** The order of arrival at this queue, among those who have waited equally long. */
         private final long order;
 
@@ -41,11 +43,11 @@ final class WaitQueue {
         /** The member is to say when the session is heard again. */
         private boolean listening;
 
-        private Wait(Peer peer, LockMessage.Acquire request, long since, long until, long order) {
+        private Wait(Peer peer, LockMessage.Acquire request, long since, long came, long order) {
             this.peer = peer;
             this.request = request;
             this.since = since;
-            this.until = until;
+            this.came = came;
             this.order = order;
         }
 
@@ -57,6 +59,15 @@ final class WaitQueue {
         @Override
         public int permits() {
             return request.permits();
+        }
+
+        Participant participant(long now) {
+            return new Participant(request.owner(), request.mode(), request.permits(), 0, now - since);
+        }
+
+        /** When it is refused for want of an answer, if it does not wait. */
+        long until() {
+            return came + Math.max(0, request.patience());
         }
 
         /** How many permits there are in its user's view; 1 for a lock. */
@@ -93,7 +104,7 @@ final class WaitQueue {
         }
 
         private Wait copy() {
-            Wait copy = new Wait(peer, request, since, until, order);
+            Wait copy = new Wait(peer, request, since, came, order);
             copy.listening = listening;
             return copy;
         }
@@ -204,8 +215,7 @@ final class WaitQueue {
 
     Wait add(Peer peer, LockMessage.Acquire request, long now) {
         long since = now - Math.max(0, Math.min(request.waited(), LONGEST_WAIT));
-        long until = request.noWait() ? now + Math.max(0, request.patience()) : now;
-        Wait wait = new Wait(peer, request, since, until, orders++);
+        Wait wait = new Wait(peer, request, since, now, orders++);
         insert(wait);
         return wait;
     }
@@ -299,7 +309,7 @@ final class WaitQueue {
     void encode(StateEncoder out) {
         out.put(inOrder.size());
         for (Wait wait : inOrder) {
-            out.put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
+            out.put(wait.peer).value(wait.request).time(wait.since).time(wait.came);
             out.put(wait.listening).value(noWaits.asked(wait));
         }
     }

@@ -48,11 +48,11 @@ final class Watches {
     }
 
     /** After each event: answers who need not wait any more. */
-    void look(Grants grants, Iterable<WaitQueue.Wait> waiters, Turn turn) {
+    void look(Observers.Seen seen, Turn turn) {
         if (open.isEmpty()) {
             return;
         }
-        long version = version(grants, waiters);
+        long version = version(seen);
         long first = Turn.NEVER;
         List<Watch> left = new ArrayList<>(open.size());
         for (Watch each : open) {
@@ -68,17 +68,24 @@ final class Watches {
         turn.timer(slot, first);
     }
 
-    private static long version(Grants grants, Iterable<WaitQueue.Wait> waiters) {
+    private static long version(Observers.Seen seen) {
         long version = 1;
-        for (HeldGrant grant : grants) {
+        for (HeldGrant grant : seen.grants()) {
             version = StateEncoder.mix(version ^ grant.token);
             version = StateEncoder.mix(version ^ (grant.peer.session() * 2 + (grant.kept ? 1 : 0)));
         }
+        version = version(version, seen.waiters().queued());
+        version = version(version, seen.waiters().yielding());
+        return Math.max(1, version & Long.MAX_VALUE);
+    }
+
+    private static long version(long before, Iterable<WaitQueue.Wait> waiters) {
+        long version = before;
         for (WaitQueue.Wait wait : waiters) {
             version = StateEncoder.mix(version ^ wait.peer.session());
             version = StateEncoder.mix(version ^ wait.request.request());
         }
-        return Math.max(1, version & Long.MAX_VALUE);
+        return version;
     }
 
     /** That session is over. */

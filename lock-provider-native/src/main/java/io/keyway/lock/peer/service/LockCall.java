@@ -22,6 +22,7 @@ public sealed interface LockCall extends Call {
      * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time
      * @param waited nanoseconds that it has been asked for already, elsewhere: its place is that of its user's call
      * @param converts the token of a grant of this client whose mode is to change, to {@code mode}; 0 for a new grant
+     * @param quiet as in {@link LockMessage.Acquire}
      * @param user comes back with the grant and its end; never looked at
      */
     record Acquire(
@@ -38,8 +39,14 @@ public sealed interface LockCall extends Call {
             long atLeast,
             long waited,
             long converts,
+            long quiet,
             @Nullable Object user)
             implements LockCall {
+        /** Whether its user is a soft writer, and waits. */
+        public boolean waitsSoftly() {
+            return queue && quiet != LockMessage.Acquire.IN_THE_QUEUE;
+        }
+
         /** A request for a new grant, which is not held at least for any time. */
         public Acquire(
                 long request,
@@ -54,7 +61,20 @@ public sealed interface LockCall extends Call {
                 long waited,
                 @Nullable Object user) {
             this(
-                    request, mode, permits, capacity, capacity, ttl, owner, queue, wantPlace, patience, 0, waited, 0,
+                    request,
+                    mode,
+                    permits,
+                    capacity,
+                    capacity,
+                    ttl,
+                    owner,
+                    queue,
+                    wantPlace,
+                    patience,
+                    0,
+                    waited,
+                    0,
+                    LockMessage.Acquire.IN_THE_QUEUE,
                     user);
         }
 
@@ -74,6 +94,7 @@ public sealed interface LockCall extends Call {
                     atLeast,
                     waited + Math.max(0, nanos),
                     converts,
+                    quiet,
                     user);
         }
     }

@@ -61,6 +61,9 @@ public final class LockCodec implements BodyCodec {
     /** The most names in one page of a directory. */
     public static final int MAX_PAGE = 256;
 
+    /** The longest time without readers that a writer can ask for, in nanoseconds. */
+    private static final long MAX_QUIET = 86_400_000_000_000L;
+
     private static final long MAX_EPOCH = 0xFFFF_FFFFL;
 
     /** In the order of their numbers on the wire. */
@@ -288,7 +291,7 @@ public final class LockCodec implements BodyCodec {
         out.number(m.permits()).number(m.capacity()).number(m.perResource()).number(m.ttl());
         out.flag(m.noWait()).flag(m.wantPlace()).flag(m.cache());
         out.number(m.waited()).number(m.patience()).number(m.atLeast()).number(m.converts());
-        owner(m.owner(), out);
+        owner(m.owner(), out.number(m.quiet() - Acquire.IN_THE_QUEUE));
     }
 
     private static Acquire acquire(Key key, WireReader in) throws WireException {
@@ -307,6 +310,7 @@ public final class LockCodec implements BodyCodec {
                 in.number(),
                 in.number(),
                 in.number(),
+                in.number(MAX_QUIET - Acquire.IN_THE_QUEUE) + Acquire.IN_THE_QUEUE,
                 owner(in));
     }
 
@@ -339,13 +343,22 @@ public final class LockCodec implements BodyCodec {
 
     private static void status(Status m, WireWriter out) {
         participants(m.holders(), out.varint(m.request()));
-        participants(m.waiters(), out).number(m.perResource()).number(m.out());
+        participants(m.softWriters(), participants(m.waiters(), out));
+        out.number(m.perResource()).number(m.out());
         out.number(m.more()).flag(m.last());
     }
 
     private static Status status(Key key, WireReader in) throws WireException {
         return new Status(
-                key, in.varint(), participants(in), participants(in), integer(in), integer(in), integer(in), in.flag());
+                key,
+                in.varint(),
+                participants(in),
+                participants(in),
+                participants(in),
+                integer(in),
+                integer(in),
+                integer(in),
+                in.flag());
     }
 
     // Fields

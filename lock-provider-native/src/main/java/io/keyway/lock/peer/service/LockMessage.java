@@ -39,6 +39,8 @@ public sealed interface LockMessage extends Message {
      * @param atLeast nanoseconds after the grant in which others are kept out at the least; 0 for no such time. Such a
      *     grant is never cached
      * @param converts the token of the sender's grant whose mode is to change, to {@code mode}; 0 for a new grant
+     * @param quiet nanoseconds in which no reader was granted before a soft writer is, which has no place in the queue;
+     *     {@link #IN_THE_QUEUE} for all others
      */
     record Acquire(
             Key key,
@@ -55,8 +57,22 @@ public sealed interface LockMessage extends Message {
             long patience,
             long atLeast,
             long converts,
+            long quiet,
             Owner owner)
             implements LockMessage {
+        /** Of a request that is no soft writer's. */
+        public static final long IN_THE_QUEUE = -1;
+
+        /** Whether a new grant for it is in order where nobody holds: who sees no resource has no permits either. */
+        public boolean fitsAlone() {
+            return converts == 0 && (mode != LockMode.PERMITS || permits <= capacity);
+        }
+
+        /** Whether its user is a soft writer, which keeps nobody waiting. */
+        public boolean isSoft() {
+            return quiet != IN_THE_QUEUE;
+        }
+
         @Override
         public boolean isAnswered() {
             return true;
@@ -77,8 +93,22 @@ public sealed interface LockMessage extends Message {
                 long patience,
                 Owner owner) {
             this(
-                    key, request, mode, permits, capacity, capacity, ttl, noWait, wantPlace, cache, waited, patience, 0,
-                    0, owner);
+                    key,
+                    request,
+                    mode,
+                    permits,
+                    capacity,
+                    capacity,
+                    ttl,
+                    noWait,
+                    wantPlace,
+                    cache,
+                    waited,
+                    patience,
+                    0,
+                    0,
+                    IN_THE_QUEUE,
+                    owner);
         }
     }
 
@@ -222,6 +252,7 @@ public sealed interface LockMessage extends Message {
      *
      * @param holders each part has some
      * @param waiters in order; each part has some
+     * @param softWriters who waits without a place in the queue; each part has some
      * @param perResource how many permits a bucket has, as the last grant's request said; 0 for a lock
      * @param out how many permits are in use; 0 for a lock
      * @param more how many holders and waiters are not listed
@@ -232,15 +263,16 @@ public sealed interface LockMessage extends Message {
             long request,
             List<Participant> holders,
             List<Participant> waiters,
+            List<Participant> softWriters,
             int perResource,
             int out,
             int more,
             boolean last)
             implements Reply {
-        /** That of a lock. */
+        /** That of a lock without soft writers. */
         public Status(
                 Key key, long request, List<Participant> holders, List<Participant> waiters, int more, boolean last) {
-            this(key, request, holders, waiters, 0, 0, more, last);
+            this(key, request, holders, waiters, List.of(), 0, 0, more, last);
         }
     }
 

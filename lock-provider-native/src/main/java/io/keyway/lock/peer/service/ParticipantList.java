@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Holders and then waiters, in parts that fit into messages. Beyond a bound they are counted only, so that no answer
+ * Holders, waiters and soft writers, in parts that fit into messages. Beyond a bound they are counted only, so that no answer
  * fills the buffers of a connection.
  */
 public final class ParticipantList {
@@ -26,19 +26,37 @@ public final class ParticipantList {
      * What fits into one message.
      *
      * @param holders those with a token
+     * @param softWriters who waits without a place in the queue
      * @param more how many were added and are in no part; 0 in all parts but the last
      */
-    public record Part(List<Participant> holders, List<Participant> waiters, int more, boolean last) {}
+    public record Part(
+            List<Participant> holders,
+            List<Participant> waiters,
+            List<Participant> softWriters,
+            int more,
+            boolean last) {}
+
+    private record Listed(Participant who, boolean isSoft) {}
 
     /** Those that are full. */
-    private final List<List<Participant>> parts = new ArrayList<>();
+    private final List<List<Listed>> parts = new ArrayList<>();
 
-    private List<Participant> part = new ArrayList<>();
+    private List<Listed> part = new ArrayList<>();
     private int inPart;
     private int inAll;
     private int more;
 
+    /** A holder, or one that waits in the queue. */
     public void add(Participant participant) {
+        add(participant, false);
+    }
+
+    /** One that waits without a place in the queue. */
+    public void addSoftWriter(Participant participant) {
+        add(participant, true);
+    }
+
+    private void add(Participant participant, boolean isSoft) {
         int size = size(participant.owner());
         if (inAll + size > ALL) {
             more++;
@@ -49,7 +67,7 @@ public final class ParticipantList {
             part = new ArrayList<>();
             inPart = 0;
         }
-        part.add(participant);
+        part.add(new Listed(participant, isSoft));
         inPart += size;
         inAll += size;
     }
@@ -75,12 +93,13 @@ public final class ParticipantList {
         return all;
     }
 
-    private Part part(List<Participant> of, boolean last) {
+    private Part part(List<Listed> of, boolean last) {
         List<Participant> holders = new ArrayList<>();
         List<Participant> waiters = new ArrayList<>();
-        for (Participant each : of) {
-            (each.token() != 0 ? holders : waiters).add(each);
+        List<Participant> softWriters = new ArrayList<>(0);
+        for (Listed each : of) {
+            (each.isSoft() ? softWriters : each.who().token() != 0 ? holders : waiters).add(each.who());
         }
-        return new Part(List.copyOf(holders), List.copyOf(waiters), last ? more : 0, last);
+        return new Part(List.copyOf(holders), List.copyOf(waiters), List.copyOf(softWriters), last ? more : 0, last);
     }
 }

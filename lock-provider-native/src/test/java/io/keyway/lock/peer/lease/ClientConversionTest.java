@@ -143,8 +143,22 @@ class ClientConversionTest {
         long token = c0.token(reader);
         c0.letGo(reader);
         Owner owner = new Owner("c0", Map.of());
-        LockCall.Acquire late =
-                new LockCall.Acquire(900, EXCLUSIVE, 1, 1, 1, TTL, owner, true, true, 500 * MS, 0, 0, token, 900L);
+        LockCall.Acquire late = new LockCall.Acquire(
+                900,
+                EXCLUSIVE,
+                1,
+                1,
+                1,
+                TTL,
+                owner,
+                true,
+                true,
+                500 * MS,
+                0,
+                0,
+                token,
+                LockMessage.Acquire.IN_THE_QUEUE,
+                900L);
         c0.question(c0.expected(late));
         assertThat(refused(c0)).containsExactly(again, again - 1, 900L);
     }

@@ -370,10 +370,47 @@ final class GrantWorld {
             long request = ++requests;
             Owner owner = new Owner(name, Map.of());
             LockCall.Acquire call = new LockCall.Acquire(
-                    request, mode, permits, sees, perResource, ttl, owner, queue, queue, 500 * MS, 0, 0, 0, request);
+                    request,
+                    mode,
+                    permits,
+                    sees,
+                    perResource,
+                    ttl,
+                    owner,
+                    queue,
+                    queue,
+                    500 * MS,
+                    0,
+                    0,
+                    0,
+                    LockMessage.Acquire.IN_THE_QUEUE,
+                    request);
             waiting.add(request);
             asked.put(request, call);
             call(call);
+            return request;
+        }
+
+        /** Wants to write as a soft writer, after so many nanoseconds without readers. */
+        long acquireSoftly(long quiet, boolean queue) {
+            long request = ++requests;
+            Owner owner = new Owner(name, Map.of());
+            call(expected(new LockCall.Acquire(
+                    request,
+                    LockMode.EXCLUSIVE,
+                    1,
+                    1,
+                    1,
+                    TTL,
+                    owner,
+                    queue,
+                    queue,
+                    500 * MS,
+                    0,
+                    0,
+                    0,
+                    quiet,
+                    request)));
             return request;
         }
 
@@ -440,8 +477,22 @@ final class GrantWorld {
             long wish = ++requests;
             long token = token(request);
             Owner owner = new Owner(name, Map.of());
-            LockCall.Acquire call =
-                    new LockCall.Acquire(wish, mode, 1, 1, 1, TTL, owner, queue, queue, 500 * MS, 0, 0, token, wish);
+            LockCall.Acquire call = new LockCall.Acquire(
+                    wish,
+                    mode,
+                    1,
+                    1,
+                    1,
+                    TTL,
+                    owner,
+                    queue,
+                    queue,
+                    500 * MS,
+                    0,
+                    0,
+                    token,
+                    LockMessage.Acquire.IN_THE_QUEUE,
+                    wish);
             waiting.add(wish);
             asked.put(wish, call);
             if (mode == LockMode.SHARED) {

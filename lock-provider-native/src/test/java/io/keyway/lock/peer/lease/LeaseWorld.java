@@ -477,7 +477,21 @@ final class LeaseWorld {
             names.put(request, lock);
             String user = name + "#" + request;
             return new LockCall.Acquire(
-                    request, LockMode.EXCLUSIVE, 1, 1, 1, ttl, owner(), queue, false, 500 * MS, atLeast, 0, 0, user);
+                    request,
+                    LockMode.EXCLUSIVE,
+                    1,
+                    1,
+                    1,
+                    ttl,
+                    owner(),
+                    queue,
+                    false,
+                    500 * MS,
+                    atLeast,
+                    0,
+                    0,
+                    LockMessage.Acquire.IN_THE_QUEUE,
+                    user);
         }
 
         /** One of a batch; nothing is sent before {@link #flush}. */

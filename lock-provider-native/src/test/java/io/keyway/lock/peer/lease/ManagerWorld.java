@@ -215,6 +215,11 @@ final class ManagerWorld {
 
         LockMessage.Acquire request(
                 LockMode mode, int permits, int capacity, boolean noWait, long atLeast, long converts) {
+            return request(mode, permits, capacity, noWait, atLeast, converts, LockMessage.Acquire.IN_THE_QUEUE);
+        }
+
+        private LockMessage.Acquire request(
+                LockMode mode, int permits, int capacity, boolean noWait, long atLeast, long converts, long quiet) {
             LockMessage.Acquire request = new LockMessage.Acquire(
                     KEY,
                     ++requests,
@@ -230,6 +235,7 @@ final class ManagerWorld {
                     500 * MS,
                     atLeast,
                     converts,
+                    quiet,
                     new Owner(name, Map.of()));
             asked.put(request.request(), request);
             return request;
@@ -237,6 +243,20 @@ final class ManagerWorld {
 
         long wants(LockMode mode) {
             return ask(mode, 1, 1, false, 0, 0);
+        }
+
+        /** As a soft writer, after so many nanoseconds without readers. */
+        long wantsSoftly(long quiet) {
+            LockMessage.Acquire request = request(LockMode.EXCLUSIVE, 1, 1, false, 0, 0, quiet);
+            say(request);
+            return request.request();
+        }
+
+        /** What no soft writer may ask for. */
+        long asksSoftly(LockMode mode, boolean noWait, long converts) {
+            LockMessage.Acquire request = request(mode, 1, 1, noWait, 0, converts, 0);
+            say(request);
+            return request.request();
         }
 
         long tries(LockMode mode) {

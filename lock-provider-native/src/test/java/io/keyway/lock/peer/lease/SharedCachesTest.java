@@ -257,6 +257,7 @@ class SharedCachesTest extends ThreeClients {
                 of.patience(),
                 of.atLeast(),
                 of.converts(),
+                of.quiet(),
                 of.owner());
     }
 

@@ -28,7 +28,15 @@ public enum UnsafeModes {
     /** A release that was sent before its client knew of the upgrade ends nothing. */
     OLD_RELEASE_IGNORED,
     /** Readers' grants of before a restart are refused. */
-    READERS_NOT_REASSERTED;
+    READERS_NOT_REASSERTED,
+    /** A soft writer has a place in the queue. */
+    SOFT_WRITER_QUEUES,
+    /** A soft writer does not wait for the time without readers that it asked for. */
+    TIME_WITHOUT_READERS_IGNORED,
+    /** That time runs on when a reader is granted. */
+    READERS_UNNOTICED,
+    /** That time runs on when a reader was served from a cache before its recall came there. */
+    CACHED_READERS_UNNOTICED;
 
     /** A manager of that variant. */
     public LockManager manager(Key key, LockSettings settings) {
@@ -40,7 +48,11 @@ public enum UnsafeModes {
         private final Key key;
 
         Variant(UnsafeModes undone, Key key, LockSettings settings) {
-            super(key, settings, LockKeys.isSemaphore(key) ? Admission.SEMAPHORES : Admission.LOCKS);
+            super(
+                    key,
+                    settings,
+                    LockKeys.isSemaphore(key) ? Admission.SEMAPHORES : Admission.LOCKS,
+                    new DeafWaiters(undone, key));
             this.undone = undone;
             this.key = key;
         }
@@ -54,6 +66,10 @@ public enum UnsafeModes {
         void acquire(Peer from, LockMessage.Acquire request, Turn turn) {
             if (comesInAnyhow(from, request, turn)) {
                 grant(from, request, turn);
+            } else if (undone == SOFT_WRITER_QUEUES && request.isSoft()) {
+                super.acquire(from, waiting(LockMessage.Acquire.IN_THE_QUEUE, request), turn);
+            } else if (undone == TIME_WITHOUT_READERS_IGNORED && request.isSoft()) {
+                super.acquire(from, waiting(0, request), turn);
             } else if (undone == CAPACITY_OF_THE_FIRST && !grants.isEmpty() && request.mode() == LockMode.PERMITS) {
                 int first = grants.get(0).ceiling;
                 super.acquire(from, first == HeldGrant.NO_CEILING ? request : stating(first, request), turn);
@@ -79,7 +95,7 @@ public enum UnsafeModes {
         }
 
         private boolean upgradeWaits() {
-            for (WaitQueue.Wait wait : waiters()) {
+            for (WaitQueue.Wait wait : waiters().queued()) {
                 if (wait.converts()) {
                     return true;
                 }
@@ -88,6 +104,14 @@ public enum UnsafeModes {
         }
 
         private static LockMessage.Acquire stating(int capacity, LockMessage.Acquire asked) {
+            return changed(asked, capacity, asked.quiet());
+        }
+
+        private static LockMessage.Acquire waiting(long quiet, LockMessage.Acquire asked) {
+            return changed(asked, asked.capacity(), quiet);
+        }
+
+        private static LockMessage.Acquire changed(LockMessage.Acquire asked, int capacity, long quiet) {
             return new LockMessage.Acquire(
                     asked.key(),
                     asked.request(),
@@ -103,6 +127,7 @@ public enum UnsafeModes {
                     asked.patience(),
                     asked.atLeast(),
                     asked.converts(),
+                    quiet,
                     asked.owner());
         }
 
@@ -148,6 +173,37 @@ public enum UnsafeModes {
         @Override
         LockManager fresh(Key of, LockSettings settings, Admission admission) {
             return undone.manager(of, settings);
+        }
+    }
+
+    /** Those who wait, one of whom does not hear of readers. */
+    private static final class DeafWaiters extends Waiters {
+        private final UnsafeModes undone;
+
+        DeafWaiters(UnsafeModes undone, Key key) {
+            super(key);
+            this.undone = undone;
+        }
+
+        @Override
+        void granted(LockMode mode, Turn turn) {
+            if (undone != READERS_UNNOTICED) {
+                super.granted(mode, turn);
+            }
+        }
+
+        @Override
+        void ended(HeldGrant grant, long used, Turn turn) {
+            if (undone != CACHED_READERS_UNNOTICED) {
+                super.ended(grant, used, turn);
+            }
+        }
+
+        @Override
+        void denied(HeldGrant grant, Turn turn) {
+            if (undone != CACHED_READERS_UNNOTICED) {
+                super.denied(grant, turn);
+            }
         }
     }
 }

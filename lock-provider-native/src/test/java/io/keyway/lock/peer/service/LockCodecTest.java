@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lease.LeaseKeys;
@@ -50,9 +51,58 @@ class LockCodecTest {
     private static final long TOKEN = Tokens.of(0xFFFF_FFFFL, 500);
     private static final List<Message> ALL = List.of(
             new LockMessage.Acquire(
-                    KEY, -5, LockMode.EXCLUSIVE, 1, 1, 1, 10_000_000_000L, true, false, true, 5, 500, 7_000, 0, OWNER),
+                    KEY,
+                    -5,
+                    LockMode.EXCLUSIVE,
+                    1,
+                    1,
+                    1,
+                    10_000_000_000L,
+                    true,
+                    false,
+                    true,
+                    5,
+                    500,
+                    7_000,
+                    0,
+                    -1,
+                    OWNER),
             new LockMessage.Acquire(
-                    KEY, 6, LockMode.PERMITS, 3, 12, 4, 10_000_000_000L, false, true, true, 5, 500, 0, TOKEN, OWNER),
+                    KEY,
+                    6,
+                    LockMode.PERMITS,
+                    3,
+                    12,
+                    4,
+                    10_000_000_000L,
+                    false,
+                    true,
+                    true,
+                    5,
+                    500,
+                    0,
+                    TOKEN,
+                    -1,
+                    OWNER),
+            new LockMessage.Acquire(
+                    KEY, 7, LockMode.EXCLUSIVE, 1, 1, 1, 1_000, false, true, true, 5, 500, 0, 0, 0, OWNER),
+            new LockMessage.Acquire(
+                    KEY,
+                    8,
+                    LockMode.EXCLUSIVE,
+                    1,
+                    1,
+                    1,
+                    1_000,
+                    false,
+                    true,
+                    true,
+                    5,
+                    500,
+                    0,
+                    0,
+                    WriterPolicy.LONGEST_QUIET.toNanos(),
+                    OWNER),
             new LockMessage.Withdraw(KEY, Long.MAX_VALUE),
             new LockMessage.Release(KEY, TOKEN, TOKEN + 12),
             new LockMessage.Release(KEY, TOKEN, TOKEN - 1),
@@ -79,7 +129,7 @@ class LockCodecTest {
             new LockMessage.Page(LeaseKeys.DIRECTORY, 8, List.of("a", "b/c"), true),
             new LockMessage.Show(KEY, 9, 1_000),
             new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 4, false),
-            new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), 3, 7, 0, true),
+            new LockMessage.Status(KEY, 9, List.of(PARTICIPANT), List.of(), List.of(PARTICIPANT), 3, 7, 0, true),
             new LockMessage.Watch(KEY, 9, 0, 1_000),
             new LockMessage.Watch(KEY, 9, Long.MAX_VALUE, 1_000),
             new LockMessage.Changed(KEY, 9, 1),
@@ -128,8 +178,8 @@ class LockCodecTest {
         Key key = LeaseKeys.lock("a");
         assertThat(hex.formatHex(write(new LockMessage.Acquire(
                         key, 1, LockMode.EXCLUSIVE, 1, 1, 128, false, true, true, 0, 2, owner))))
-                .isEqualTo(
-                        "0161" + "01" + "00" + "010101" + "8001" + "000101" + "0002" + "0000" + "0163" + "01016b0176");
+                .isEqualTo("0161" + "01" + "00" + "010101" + "8001" + "000101" + "0002" + "0000" + "00" + "0163"
+                        + "01016b0176");
         assertThat(hex.formatHex(write(new LockMessage.Granted(key, 1, Tokens.of(7, 3), Tokens.of(7, 5), true))))
                 .isEqualTo("0161" + "01" + "03" + "02" + "01" + "00");
         assertThat(hex.formatHex(write(new LockMessage.Release(key, Tokens.of(7, 3), Tokens.of(7, 4)))))

@@ -184,6 +184,7 @@ public final class RpcClient implements SessionLayer, ClientView {
                 acquire.patience(),
                 acquire.atLeast(),
                 acquire.converts(),
+                acquire.quiet(),
                 acquire.owner());
     }
 

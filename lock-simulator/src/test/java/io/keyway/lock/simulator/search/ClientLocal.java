@@ -10,6 +10,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.service.GrantHandle;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.RpcClient;
 import io.keyway.lock.simulator.picture.Run.Bar;
@@ -210,6 +211,7 @@ final class ClientLocal extends Local {
                         0,
                         0,
                         ask.converts() ? token[user - 1] : 0,
+                        LockMessage.Acquire.IN_THE_QUEUE,
                         null)));
     }
 
