@@ -20,9 +20,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The users of one client who want one lock: those who queue, in order, those who want an answer at once, soft writers,
- * and those who have it and want it in another mode. It is the half of {@link LockClientHelper} before the grant: all answers but the
- * grant itself end here.
+ * The users of one client who want one lock: those who queue, in order, those who want an answer at once, soft
+ * writers, and those who have it and want it in another mode. It is the half of {@link LockClientHelper} before the
+ * grant: all answers but the grant itself end here.
  *
  * <p><b>States</b> of a waiter. <i>Here</i>: the manager does not know of it, in this session. <i>Sent</i>: its request
  * is at the manager, or on the way. <i>Pending</i>: a grant came for it, and the echo of its frame is to show how much

@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  * The manager of one lock name at its member: who holds it, who waits, and which token comes next. A repaired form of
  * the source's LockManager; docs/algorithms/lease.md numbers the repairs.
  *
- * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue} with
- * the {@link TurnOrder} in it and the requests that {@link NoWaits do not wait}, the {@link SoftWriters} beside it,
- * {@link Recalls}, {@link Reassertions} after a start, the {@link Breaks} of administrators, and the {@link Observers}, who ask and change nothing. The
- * manager grants, ends grants and answers requests.
+ * <p><b>Parts</b>, each with its own state and invariants: {@link Grants} with their tokens, the {@link WaitQueue}
+ * with the {@link TurnOrder} in it and the requests that {@link NoWaits do not wait}, the {@link SoftWriters} beside
+ * it, {@link Recalls}, {@link Reassertions} after a start, the {@link Breaks} of administrators, and the {@link
+ * Observers}, who ask and change nothing. The manager grants, ends grants and answers requests.
  *
  * <p><b>States of the name.</b> <i>At rest</i>: no grant, no request, no question; nothing is left of it but the cell's
  * floor of tokens. <i>Granted</i>: one grant, or as many as {@link Admission} lets stand together. <i>Waited for</i>:

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Holders, waiters and soft writers, in parts that fit into messages. Beyond a bound they are counted only, so that no answer
- * fills the buffers of a connection.
+ * Holders, waiters and soft writers, in parts that fit into messages. Beyond a bound they are counted only, so that no
+ * answer fills the buffers of a connection.
  */
 public final class ParticipantList {
     /** The most characters of one part; at most three bytes each, and a frame has 64 KiB. */
