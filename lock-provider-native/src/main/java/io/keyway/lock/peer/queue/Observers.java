@@ -112,7 +112,7 @@ final class Observers {
     /** After each event: who need not wait any more is answered, and what is empty is not kept. */
     void settle(Seen seen, Turn turn) {
         if (watches != null) {
-            watches.look(seen, turn);
+            watches.look(seen.grants(), seen.waiters(), turn);
             watches = watches.isEmpty() ? null : watches;
         }
         questions = questions == null || questions.isEmpty() ? null : questions;

@@ -48,11 +48,11 @@ final class Watches {
     }
 
     /** After each event: answers who need not wait any more. */
-    void look(Observers.Seen seen, Turn turn) {
+    void look(Grants grants, Waiters waiters, Turn turn) {
         if (open.isEmpty()) {
             return;
         }
-        long version = version(seen);
+        long version = version(grants, waiters);
         long first = Turn.NEVER;
         List<Watch> left = new ArrayList<>(open.size());
         for (Watch each : open) {
@@ -68,14 +68,14 @@ final class Watches {
         turn.timer(slot, first);
     }
 
-    private static long version(Observers.Seen seen) {
+    private static long version(Grants grants, Waiters waiters) {
         long version = 1;
-        for (HeldGrant grant : seen.grants()) {
+        for (HeldGrant grant : grants) {
             version = StateEncoder.mix(version ^ grant.token);
             version = StateEncoder.mix(version ^ (grant.peer.session() * 2 + (grant.kept ? 1 : 0)));
         }
-        version = version(version, seen.waiters().queued());
-        version = version(version, seen.waiters().yielding());
+        version = version(version, waiters.queued());
+        version = version(version, waiters.yielding());
         return Math.max(1, version & Long.MAX_VALUE);
     }
 
