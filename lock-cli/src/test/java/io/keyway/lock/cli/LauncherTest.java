@@ -85,6 +85,16 @@ class LauncherTest {
     }
 
     @Test
+    void jarsOfTheUsersOwnComeBehindThoseOfTheCommand() throws Exception {
+        environment.put("KEYWAY_CLASSPATH", "/opt/jdbc/h2.jar:/opt/locks/*");
+
+        ChildProcess command = keyway("show");
+
+        assertThat(command.exitCode()).isZero();
+        assertThat(command.out()).contains("/lock-cli-1.jar:/opt/jdbc/h2.jar:/opt/locks/*>\n");
+    }
+
+    @Test
     void theFirstUseBuildsAndTheNextDoesNot() throws Exception {
         ChildProcess first = keyway("run", "n", "--", "echo", "two words", "");
 

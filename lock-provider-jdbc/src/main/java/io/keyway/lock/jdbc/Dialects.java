@@ -3,6 +3,8 @@ package io.keyway.lock.jdbc;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +13,13 @@ import java.util.Map;
 final class Dialects {
 
     private static final Map<String, Dialect> ALL = all();
+
+    /** What Maven calls the drivers. */
+    private static final Map<String, String> DRIVERS = Map.of(
+            "postgresql", "org.postgresql:postgresql",
+            "h2", "com.h2database:h2",
+            "mariadb", "org.mariadb.jdbc:mariadb-java-client",
+            "mysql", "com.mysql:mysql-connector-j");
 
     private Dialects() {}
 
@@ -26,6 +35,25 @@ final class Dialects {
 
     static List<String> names() {
         return List.copyOf(ALL.keySet());
+    }
+
+    /**
+     * Checks that there is a driver, which no retry would bring.
+     *
+     * @param url a URL with a dialect
+     * @throws InvalidLockUrlException if none on the class path takes it
+     */
+    static void requireDriver(LockUrl url) {
+        String driverUrl = url.opaque().orElse("");
+        try {
+            DriverManager.getDriver(driverUrl);
+        } catch (SQLException e) {
+            String known = DRIVERS.get(url.protocol().orElse(""));
+            throw new InvalidLockUrlException(
+                    url + ": no JDBC driver on the class path takes that URL. Put the driver's"
+                            + " jar there" + (known == null ? "" : " (" + known + ")")
+                            + "; for the command keyway, into the variable KEYWAY_CLASSPATH.");
+        }
     }
 
     /** What makes the tables, for each of them. */

@@ -62,6 +62,9 @@ public final class JdbcProvider implements LockProvider {
     public LockClient open(OpenRequest request) {
         Dialect dialect = Dialects.of(request.url());
         JdbcSettings settings = JdbcSettings.of(request);
+        if (settings.dataSource().isEmpty()) {
+            Dialects.requireDriver(request.url());
+        }
         if (!isSession(settings.get(JdbcOptions.MODE))) {
             return request.over(new TableStore(settings, dialect));
         }

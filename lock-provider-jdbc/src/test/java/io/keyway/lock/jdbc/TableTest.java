@@ -2,7 +2,9 @@
 package io.keyway.lock.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
@@ -10,6 +12,7 @@ import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import java.time.Duration;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -21,6 +24,16 @@ class TableTest {
                 PostgresServer.shared().url("table"),
                 H2Server.url("table"),
                 "lock:jdbc:h2:mem:table;DB_CLOSE_DELAY=-1");
+    }
+
+    @Test
+    void aDriverThatIsMissingIsNamedWhenTheClientIsOpened() {
+        assertThatThrownBy(() -> Locks.open("lock:jdbc:mysql://127.0.0.1:1/app?password=secret"))
+                .isInstanceOf(InvalidLockUrlException.class)
+                .hasMessageContaining("no JDBC driver on the class path")
+                .hasMessageContaining("com.mysql:mysql-connector-j")
+                .hasMessageContaining("KEYWAY_CLASSPATH")
+                .hasMessageNotContaining("secret");
     }
 
     @ParameterizedTest
