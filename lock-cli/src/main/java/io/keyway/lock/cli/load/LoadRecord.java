@@ -7,9 +7,7 @@ import io.keyway.lock.tck.history.Violation;
 import io.keyway.lock.tck.journal.JournalLines;
 import io.keyway.lock.tck.journal.Silence;
 import io.keyway.lock.tck.journal.WorkerHistory;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,7 +22,7 @@ import java.util.stream.IntStream;
  * forgotten, so that it does not grow with the time. Thread-safe.
  */
 final class LoadRecord {
-    /** So many finished holds are drawn; older ones are left out. */
+    /** So many finished holds are drawn, the longest ones. */
     static final int DRAWN = 20_000;
 
     private static final int MOST_REASONS = 10;
@@ -72,7 +70,7 @@ final class LoadRecord {
     private final boolean caching;
     private final List<Silence> silences = new ArrayList<>();
     private final List<Cut> cuts = new ArrayList<>();
-    private final Deque<Span> spans = new ArrayDeque<>();
+    private final LongestHolds spans = new LongestHolds(DRAWN);
     private final Map<String, Last> last = new HashMap<>();
     private final Map<Long, Piece> series = new TreeMap<>();
     private final Set<String> known = new HashSet<>();
@@ -83,7 +81,6 @@ final class LoadRecord {
     private Series current = new Series();
     private long currentAt;
     private long start;
-    private long left;
 
     /** Of so many clients; the series has pieces of that time. */
     LoadRecord(int clients, boolean deathIsProven, boolean caching, long pieceNanos) {
@@ -128,10 +125,6 @@ final class LoadRecord {
                             ? hold.releaseCalledAt()
                             : hold.losses().get(0).at(),
                     !hold.losses().isEmpty()));
-            if (spans.size() > DRAWN) {
-                spans.removeFirst();
-                left++;
-            }
         }
     }
 
@@ -268,14 +261,14 @@ final class LoadRecord {
         return List.copyOf(cuts);
     }
 
-    /** The holds that ended last. */
+    /** The longest holds that have ended. */
     synchronized List<Span> spans() {
-        return List.copyOf(spans);
+        return spans.all();
     }
 
     /** How many holds were left out of {@link #spans}. */
     synchronized long left() {
-        return left;
+        return spans.left();
     }
 
     /** By the number of the piece, from 0 on; a piece in which nothing happened is missing. */

@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -56,6 +57,7 @@ final class FilesEngine implements LockEngine {
         final Sink sink;
         volatile long deadline;
         long token;
+        boolean waits;
 
         Asked(Request request, Sink sink) {
             this.request = request;
@@ -171,11 +173,14 @@ final class FilesEngine implements LockEngine {
             } else if (!mine.request.queue()) {
                 content.rows.remove(row);
                 told.add(() -> mine.sink.refused(List.of(new Owner("another", Map.of()))));
+            } else if (!mine.waits) {
+                mine.waits = true;
+                told.add(() -> mine.sink.waiting(OptionalInt.empty(), List.of()));
             }
             return null;
         });
         told.forEach(Runnable::run);
-        if (!told.isEmpty() && mine.token == 0) {
+        if (!told.isEmpty() && mine.token == 0 && !mine.waits) {
             synchronized (asked) {
                 asked.remove(mine.request.id());
             }
