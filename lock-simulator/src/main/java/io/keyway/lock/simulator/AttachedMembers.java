@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView.Restored;
 import io.keyway.lock.peer.kernel.MemberView.Started;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.session.ClientSession;
@@ -60,6 +61,12 @@ abstract class AttachedMembers extends FixedMembers {
                 (settings, owned) -> members, settings -> algorithm.clientMachines(), true, Set.of(), algorithm.id());
     }
 
+    /**
+     * In what time the members of a cluster that has never run hear of each other, in nanoseconds; 0 if nobody says so
+     * and they open at once.
+     */
+    abstract long confirmedWithin();
+
     /** The machines of that member, those watched that an oracle wants to see. */
     abstract MachineFactory watched(int member, MachineFactory members);
 
@@ -84,13 +91,14 @@ abstract class AttachedMembers extends FixedMembers {
         }
         node.disk().start(1 + world.now() / Nanos.SECOND, world.options().maxTtl());
         String id = ids.get(node.slot());
+        boolean isFirstUse = node.incarnation() == 1 && confirmedWithin() > 0;
         Membership membership = new Membership(id, ids, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions = new MemberSessions(
                 settings,
                 membership,
                 Sessions.incarnation(node, 0),
                 node.disk().startEpoch(),
-                node.quarantineUntil(),
+                isFirstUse ? Turn.NEVER : node.quarantineUntil(),
                 Horizon.NONE);
         Cell cell = new Cell(
                 authorities[node.slot()].watch().watched(watched(node.slot(), machines)), sessions.withPeers());
@@ -101,6 +109,24 @@ abstract class AttachedMembers extends FixedMembers {
             node.input(new Input.Command(records.key(record), new Restored(record)));
         }
         algorithm.startingMachines().forEach(key -> node.input(new Input.Command(key, new Started())));
+        if (isFirstUse) {
+            Runnable confirmed = () -> confirmed(node);
+            long after = new Draws(world.options().seed(), 17 + node.slot()).below(confirmedWithin());
+            world.wake(node, after, 0, confirmed);
+        }
+    }
+
+    /** All have said that they run with the list; if each is in its first life, that nothing was ever granted. */
+    private void confirmed(SimNode node) {
+        if (!node.alive() || node.incarnation() != 1) {
+            return;
+        }
+        boolean first = true;
+        for (int slot = 0; slot < ids.size(); slot++) {
+            first &= world.member(slot).incarnation() == 1;
+        }
+        long quarantine = first ? 0 : SessionSettings.quarantine(world.options().maxTtl());
+        node.input(new Input.Confirmed(node.clock() + quarantine, 0, first));
     }
 
     private static DurableRecord read(RecordCodec records, byte[] stored) {

@@ -22,11 +22,14 @@ final class BakeryMembers extends AttachedMembers {
     /** The elections of each member. */
     private final List<MachineFactory> elections = new ArrayList<>();
 
+    private final long confirmedWithin;
+
     BakeryMembers(SimWorld world, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
         super(world, ALGORITHM, authorities, users, machines);
         Draws draws = new Draws(world.options().seed(), 13);
         int leaders = draws.chance(700) ? 3 : draws.chance(500) ? 1 : 5;
         boolean priorities = draws.chance(200);
+        confirmedWithin = new Draws(world.options().seed(), 16).chance(300) ? 2 * Nanos.SECOND : 0;
         for (int member = 0; member < world.memberNodes(); member++) {
             int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
             elections.add(ALGORITHM
@@ -43,6 +46,11 @@ final class BakeryMembers extends AttachedMembers {
     /** The product's, but for those of the members. */
     static LeaseModel.Kit kit(MachineFactory members) {
         return kit(ALGORITHM, members);
+    }
+
+    @Override
+    long confirmedWithin() {
+        return confirmedWithin;
     }
 
     @Override

@@ -35,6 +35,11 @@ final class LamportMembers extends AttachedMembers {
     }
 
     @Override
+    long confirmedWithin() {
+        return 0;
+    }
+
+    @Override
     MachineFactory watched(int member, MachineFactory members) {
         return ClockWatch.machines(vectors, member, members);
     }

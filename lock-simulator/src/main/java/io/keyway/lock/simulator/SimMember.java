@@ -311,7 +311,7 @@ final class SimMember {
         open = true;
         world.goals().reached(confirmation.firstUse() ? ClusterGoal.OPENED_FRESH : ClusterGoal.LIST_OPENED);
         world.trace(node, "opens under " + running);
-        node.input(new Input.Confirmed(node.clock(), confirmation.epoch()));
+        node.input(new Input.Confirmed(node.clock(), confirmation.epoch(), confirmation.firstUse()));
         world.wake(node, world.diskLatency(), OPENED, this);
     }
 }

@@ -232,7 +232,7 @@ class BakeryLeader implements Machine, Promising {
         } else if (call instanceof MemberView.Started) {
             start(turn);
         } else if (call instanceof MemberView.Opening) {
-            turn.timer(SPEAKS, turn.now() + silence(turn));
+            turn.timer(SPEAKS, turn.now() + (turn.member().isFirstUse() ? 0 : silence(turn)));
         } else if (call instanceof ElectionCall.Elected elected) {
             elected(elected, turn);
         } else if (call instanceof ElectionCall.Recorded recorded) {

@@ -263,7 +263,7 @@ public final class ClusterMember extends Member {
     }
 
     /** All members run with this list; on the gate's thread. */
-    private void confirmed(long listOpensAt, long epoch) {
+    private void confirmed(long listOpensAt, long epoch, boolean firstUse) {
         long at = listOpensAt - quarantineEnd() > 0 ? listOpensAt : quarantineEnd();
         opensAt = at;
         long left = at - System.nanoTime();
@@ -273,7 +273,7 @@ public final class ClusterMember extends Member {
                     node(),
                     seconds(left));
         }
-        cells().forEach(cell -> cell.loop().post(new Input.Confirmed(at, epoch)));
+        cells().forEach(cell -> cell.loop().post(new Input.Confirmed(at, epoch, firstUse)));
     }
 
     private static long seconds(long nanos) {

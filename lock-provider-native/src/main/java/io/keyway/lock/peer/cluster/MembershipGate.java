@@ -40,11 +40,11 @@ final class MembershipGate implements PeerWatch.Watcher {
     private volatile String waits = "";
 
     /**
-     * Told once, when a list that needed it is confirmed: from when on this member may grant, and with which epoch at
-     * least.
+     * Told once, when a list that needed it is confirmed: from when on this member may grant, with which epoch at
+     * least, and whether all say that nothing was ever granted.
      */
     interface Opening {
-        void at(long time, long epoch);
+        void at(long time, long epoch, boolean firstUse);
     }
 
     /** @param leastEpoch of a member that has the token floor of this one */
@@ -115,7 +115,7 @@ final class MembershipGate implements PeerWatch.Watcher {
                     waits.isEmpty() ? ", and so by all" : "; missing: " + waits);
         }
         if (confirmation.openAt() != Turn.NEVER) {
-            opening.at(confirmation.openAt(), confirmation.epoch());
+            opening.at(confirmation.openAt(), confirmation.epoch(), confirmation.firstUse());
         }
     }
 

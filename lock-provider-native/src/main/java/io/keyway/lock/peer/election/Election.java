@@ -172,7 +172,7 @@ class Election implements Machine {
         } else if (call instanceof MemberView.Started) {
             start(turn);
         } else if (call instanceof MemberView.Opening) {
-            turn.timer(WAITED, turn.now() + LAPSE);
+            opens(turn);
         } else if (call instanceof PeerView.PeerUp up) {
             greet(up.member(), turn);
         } else if (call instanceof ElectionCall.Reserve reserve) {
@@ -202,6 +202,20 @@ class Election implements Machine {
             tell(new ElectionCall.Elected(adopted, true, recorded), turn);
         }
         ask(turn);
+    }
+
+    /** It is known what former lives there can have been: none, or one whose votes have soon lapsed. */
+    private void opens(Turn turn) {
+        if (!turn.member().isFirstUse()) {
+            turn.timer(WAITED, turn.now() + LAPSE);
+            return;
+        }
+        turn.goal(ElectionGoal.FIRST_USE);
+        waited = true;
+        if (forgot) {
+            forgot = false;
+            record(turn);
+        }
     }
 
     private void record(Turn turn) {
@@ -322,7 +336,10 @@ class Election implements Machine {
             asked(member, wish, turn);
             return;
         }
-        dates.put(member, wish);
+        boolean isNew = dates.put(member, wish) == null;
+        if (isNew && phase == Phase.PAUSE) {
+            say(member, date(ViewId.NONE, turn), turn); // when that was said to all it may not have listened yet
+        }
         if (wish.adopted().compareTo(adopted.id()) < 0) {
             sayLeaders(member, turn); // too late: the election is over
         }

@@ -19,6 +19,8 @@ enum ElectionGoal implements CoverageGoal {
     SUSPECTED_ALONE,
     /** A member that had lost its file learned what the others have promised. */
     LEARNED,
+    /** A member of a cluster that has never run before had forgotten nothing. */
+    FIRST_USE,
     /** A member heard of a view that had been elected without it. */
     LATE,
     /** A member that had voted for a later view did not confirm the present one. */

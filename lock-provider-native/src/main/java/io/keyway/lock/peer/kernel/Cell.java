@@ -175,7 +175,7 @@ public final class Cell {
         } else if (input instanceof Input.Proved) {
             sessions.proved(turn);
         } else if (input instanceof Input.Confirmed confirmed) {
-            sessions.confirmed(confirmed.openAt(), confirmed.epoch(), turn);
+            sessions.confirmed(confirmed, turn);
         } else if (input instanceof Input.EpochTaken taken) {
             sessions.epochTaken(taken.epoch(), turn);
         } else if (input instanceof Input.Forced forced) {

@@ -33,8 +33,9 @@ public sealed interface Input {
      *
      * @param openAt on the cell's clock
      * @param epoch the highest that any of them has: tokens of names that they decided on before stay below it
+     * @param firstUse nothing was ever granted in this cluster, as far as all of them know
      */
-    record Confirmed(long openAt, long epoch) implements Input {}
+    record Confirmed(long openAt, long epoch, boolean firstUse) implements Input {}
 
     /**
      * Another cell of this member was told of an epoch of the member that it did not know, and took this one, above it.

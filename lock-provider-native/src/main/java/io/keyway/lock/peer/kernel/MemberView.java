@@ -22,6 +22,14 @@ public interface MemberView {
      */
     boolean quarantined();
 
+    /**
+     * Whether nothing was ever granted in this cluster before this life of the member, as far as all members know;
+     * false as long as they have not said so.
+     */
+    default boolean isFirstUse() {
+        return false;
+    }
+
     /** Asks for {@link Opening} at the end of the quarantine. */
     void awaitOpening(Key key);
 

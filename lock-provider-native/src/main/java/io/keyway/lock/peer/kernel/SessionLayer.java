@@ -38,7 +38,7 @@ public interface SessionLayer {
     /**
      * The member list is confirmed, and holds from {@code openAt} on; this member's epoch is to be no lower than that.
      */
-    default void confirmed(long openAt, long epoch, SessionTurn turn) {}
+    default void confirmed(Input.Confirmed list, SessionTurn turn) {}
 
     /** A sibling cell took that epoch, since the member had forgotten one. */
     default void epochTaken(long epoch, SessionTurn turn) {}

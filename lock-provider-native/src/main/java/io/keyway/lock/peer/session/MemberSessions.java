@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
@@ -69,6 +70,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private long quarantineUntil;
     /** The other members have not yet confirmed the member list. */
     private boolean listAwaited;
+    /** They have said that nothing was ever granted. */
+    private boolean firstUse;
 
     private @Nullable SessionTurn turn;
     private boolean closing;
@@ -176,10 +179,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
-    public void confirmed(long openAt, long least, SessionTurn turn) {
+    public void confirmed(Input.Confirmed list, SessionTurn turn) {
         if (listAwaited) {
-            if (least > epoch) {
-                newEpoch(least, turn); // names that come from other members go on with higher tokens
+            long openAt = list.openAt();
+            firstUse = list.firstUse();
+            if (list.epoch() > epoch) {
+                newEpoch(list.epoch(), turn); // names that come from other members go on with higher tokens
             }
             listAwaited = false;
             boolean later = quarantineUntil == Turn.NEVER || openAt - quarantineUntil > 0;
@@ -191,6 +196,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 peers.confirmed(turn);
             }
         }
+    }
+
+    @Override
+    public boolean isFirstUse() {
+        return firstUse;
     }
 
     /** Whether all members are known to run with the list of this one. */
@@ -746,6 +756,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         copy.tokenFloor = tokenFloor;
         copy.quarantined = quarantined;
         copy.listAwaited = listAwaited;
+        copy.firstUse = firstUse;
         copy.closing = closing;
         copy.peers = peers == null ? null : peers.copy(copy);
         copy.awaitOpening.addAll(awaitOpening);
@@ -763,6 +774,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 .put(closing);
         out.put(quarantined)
                 .put(listAwaited)
+                .put(firstUse)
                 .time(quarantined ? quarantineUntil : Turn.NEVER)
                 .put(awaitOpening.size());
         for (Key key : awaitOpening) {

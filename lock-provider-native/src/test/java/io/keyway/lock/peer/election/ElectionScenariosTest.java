@@ -63,6 +63,29 @@ class ElectionScenariosTest {
         assertThat(world.view("a").seats()).hasSize(3);
     }
 
+    /** They open one after the other, and who opens late has not heard the dates of the others. */
+    @Test
+    void aClusterThatHasNeverRunElectsAtOnceWhenAllHaveOpened() {
+        for (List<String> order : List.of(List.of("a", "b", "c"), List.of("c", "a", "b"), List.of("b", "c", "a"))) {
+            ElectionWorld world = new ElectionWorld("a", "b", "c");
+            order.forEach(id -> world.start(id, true));
+            order.forEach(world::openFirst);
+            assertElected(world, "a", "b", "c");
+            assertThat(world.view("a").first()).isTrue();
+        }
+    }
+
+    @Test
+    void whoeverMayHaveLivedBeforeWaitsForItsVotesToLapse() {
+        ElectionWorld world = new ElectionWorld("a", "b", "c");
+        List.of("a", "b", "c").forEach(id -> world.start(id, true));
+        List.of("a", "b", "c").forEach(world::open);
+        world.pass(4 * SECOND);
+        assertThat(node(world, "a").election.phase()).isEqualTo(Election.Phase.BOOTING);
+        world.pass(SECOND);
+        assertElected(world, "a", "b", "c"); // and nobody waits for whoever is there
+    }
+
     @Test
     void thePauseEndsAtItsDateWhenAMajorityIsThere() {
         ElectionWorld world = new ElectionWorld(FIVE);

@@ -90,6 +90,12 @@ final class ElectionWorld {
         settle();
     }
 
+    /** The same, and all members have said that the cluster has never run before. */
+    void openFirst(String id) {
+        node(id).firstUse = true;
+        open(id);
+    }
+
     private static String link(String one, String two) {
         return one.compareTo(two) < 0 ? one + two : two + one;
     }
@@ -231,11 +237,17 @@ final class ElectionWorld {
         Ballot record;
 
         boolean quarantined;
+        boolean firstUse;
         boolean ended;
 
         Node(String id) {
             this.id = id;
             this.election = machines.apply(id);
+        }
+
+        @Override
+        public boolean isFirstUse() {
+            return firstUse;
         }
 
         @Override

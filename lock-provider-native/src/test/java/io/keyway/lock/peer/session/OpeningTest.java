@@ -52,7 +52,7 @@ class OpeningTest {
 
     @Test
     void aConfirmedListOpensTheMemberAtItsTime() {
-        world.member.input(new Input.Confirmed(world.now + 5 * MS, 0));
+        world.member.input(new Input.Confirmed(world.now + 5 * MS, 0, false));
         assertThat(world.member.cell.nextDue()).isEqualTo(world.now + 5 * MS);
         pass(4 * MS);
         assertThat(closed()).isTrue();
@@ -63,13 +63,13 @@ class OpeningTest {
     @Test
     void aTimeThatHasPassedOpensItAtOnce() {
         pass(MS);
-        world.member.input(new Input.Confirmed(world.now - MS, 0));
+        world.member.input(new Input.Confirmed(world.now - MS, 0, false));
         assertThat(closed()).isFalse();
     }
 
     @Test
     void aStallAddsToTheTimeThatIsLeft() {
-        world.member.input(new Input.Confirmed(world.now + 5 * MS, 0));
+        world.member.input(new Input.Confirmed(world.now + 5 * MS, 0, false));
         world.now += 6 * MS;
         world.member.input(new Input.Stalled(3 * MS));
         assertThat(closed()).isTrue();
@@ -89,7 +89,7 @@ class OpeningTest {
     void anEpochThatWasHeardOfMeanwhileIsWaitedForAllTheSame() {
         world.member.input(new Input.EpochTaken(9));
         assertThat(world.memberSide().epoch()).isEqualTo(9);
-        world.member.input(new Input.Confirmed(world.now, 0));
+        world.member.input(new Input.Confirmed(world.now, 0, false));
         assertThat(closed()).isTrue();
         pass(world.memberSide().quarantine());
         assertThat(closed()).isFalse();
@@ -98,9 +98,9 @@ class OpeningTest {
     @Test
     void aMemberOpensWithNoLowerEpochThanThoseThatConfirmed() {
         long own = world.memberSide().epoch();
-        world.member.input(new Input.Confirmed(world.now + MS, own + 3));
+        world.member.input(new Input.Confirmed(world.now + MS, own + 3, false));
         assertThat(world.memberSide().epoch()).isEqualTo(own + 3);
-        world.member.input(new Input.Confirmed(world.now + MS, own + 5));
+        world.member.input(new Input.Confirmed(world.now + MS, own + 5, false));
         assertThat(world.memberSide().epoch()).as("the list is confirmed once").isEqualTo(own + 3);
         pass(MS);
         assertThat(closed()).isFalse();
@@ -108,7 +108,7 @@ class OpeningTest {
 
     @Test
     void anEpochOfASiblingClosesACellThatDidNotKnowIt() {
-        world.member.input(new Input.Confirmed(world.now, 0));
+        world.member.input(new Input.Confirmed(world.now, 0, false));
         world.member.input(new Input.EpochTaken(3));
         assertThat(closed()).as("its own").isFalse();
         world.member.input(new Input.EpochTaken(2));
