@@ -178,13 +178,18 @@ final class GrantWatch {
         }
     }
 
-    private void after(Key key, Machine manager, Object cause) {
+    private void after(Key key, Machine manager, Object cause, Turn turn) {
         if (mute) {
             return;
         }
         compare(key, manager, cause);
         if (LockKeys.isSemaphore(key)) {
             order.unclaimed(key.id(), LockManagerView.unclaimed(manager));
+        } else if (LockManagerView.isOne(manager) && !world.options().outOfSpec()) {
+            String forgotten = LockManagerView.forgotten(manager, turn);
+            if (!forgotten.isEmpty()) {
+                throw new Violation("R15", forgotten + " waits for " + key.id() + ", and nobody is in its way");
+            }
         }
     }
 
@@ -380,7 +385,7 @@ final class GrantWatch {
             before(key, from, message);
             reasserted = message instanceof LockMessage.Reassert;
             manager.received(from, message, turn);
-            after(key, manager, message);
+            after(key, manager, message, turn);
             givenBack(key, from, message);
             if (reasserted && !fresh.isEmpty() && !turn.member().quarantined()) {
                 world.goals().reached(ModeGoal.TAKEN_OVER);
@@ -403,19 +408,19 @@ final class GrantWatch {
                 order.sessionEnded(key.id(), ended.peer().session());
             }
             manager.called(call, turn);
-            after(key, manager, call);
+            after(key, manager, call, turn);
         }
 
         @Override
         public void due(int slot, Turn turn) {
             manager.due(slot, turn);
-            after(key, manager, "a timer");
+            after(key, manager, "a timer", turn);
         }
 
         @Override
         public void forced(long ticket, Turn turn) {
             manager.forced(ticket, turn);
-            after(key, manager, "a record");
+            after(key, manager, "a record", turn);
         }
 
         @Override

@@ -39,6 +39,7 @@ class UnsafeModesTest {
             case READER_BESIDE_AN_UPGRADE -> Set.of("R11", "R13");
             case READER_BESIDE_A_WRITER -> Set.of("R1");
             case OLD_RELEASE_IGNORED -> Set.of("R15", "R16");
+            case WITHDRAWAL_SERVES_NOBODY -> Set.of("R15");
             case WITHDRAWN_UPGRADE_STAYS -> Set.of("R17", "R18");
             case READERS_NOT_REASSERTED -> Set.of("R7");
             case SOFT_WRITER_QUEUES, TIME_WITHOUT_READERS_IGNORED, READERS_UNNOTICED, CACHED_READERS_UNNOTICED ->

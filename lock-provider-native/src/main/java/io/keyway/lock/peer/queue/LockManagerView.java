@@ -5,6 +5,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockCall;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,6 +120,36 @@ public final class LockManagerView {
         for (WaitQueue.Wait wait : of(machine).waiters().yielding()) {
             if (!sessions.live(wait.peer)) {
                 return "soft request " + wait.request.request() + " of " + wait.peer;
+            }
+        }
+        return "";
+    }
+
+    /**
+     * Who waits for a flat lock after an event though it could be granted, and its client was heard; empty if nobody
+     * does.
+     */
+    public static String forgotten(Machine machine, Turn turn) {
+        LockManager manager = of(machine);
+        if (turn.member().quarantined() || manager.closed()) {
+            return "";
+        }
+        for (WaitQueue.Wait wait : manager.waiters().queued()) {
+            if (wait.mode().isTree() || wait.mode() == LockMode.PERMITS || wait.converts()) {
+                return "";
+            }
+            if (wait.isHeard(turn)) {
+                boolean fits = manager.grants.isEmpty()
+                        || (wait.mode() == LockMode.SHARED && manager.grants.get(0).mode == LockMode.SHARED);
+                boolean isForgotten = fits && !wait.request.noWait() && !wait.isPassedOver();
+                return isForgotten ? "request " + wait.request.request() + " of " + wait.peer : "";
+            }
+        }
+        if (manager.grants.isEmpty() && manager.waiters().queue() == null) {
+            for (WaitQueue.Wait soft : manager.waiters().yielding()) {
+                if (soft.request.quiet() == 0 && soft.isHeard(turn) && !soft.isPassedOver()) {
+                    return "soft request " + soft.request.request() + " of " + soft.peer;
+                }
             }
         }
         return "";

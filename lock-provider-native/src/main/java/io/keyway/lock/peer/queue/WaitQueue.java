@@ -85,6 +85,11 @@ final class WaitQueue {
             return HeldGrant.arrivesAlive(peer, request, turn);
         }
 
+        /** Whether nothing but its silence has kept it from its turn, as far as its manager was told. */
+        boolean isPassedOver() {
+            return listening;
+        }
+
         /** It is not granted though its turn has come, and keeps its place until its client is heard again. */
         void passOver(Turn turn) {
             turn.goal(LockGoal.WAITER_PASSED_OVER);

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.queue;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockKeys;
@@ -29,6 +30,8 @@ public enum UnsafeModes {
     OLD_RELEASE_IGNORED,
     /** Readers' grants of before a restart are refused. */
     READERS_NOT_REASSERTED,
+    /** When a request leaves the queue nobody looks at those behind it. */
+    WITHDRAWAL_SERVES_NOBODY,
     /** A soft writer has a place in the queue. */
     SOFT_WRITER_QUEUES,
     /** A soft writer does not wait for the time without readers that it asked for. */
@@ -55,6 +58,18 @@ public enum UnsafeModes {
                     new DeafWaiters(undone, key));
             this.undone = undone;
             this.key = key;
+        }
+
+        @Override
+        public void received(Peer from, Message message, Turn turn) {
+            WaitQueue.Wait left = undone == WITHDRAWAL_SERVES_NOBODY && message instanceof LockMessage.Withdraw withdraw
+                    ? waiters().find(from, withdraw.request())
+                    : null;
+            if (left == null) {
+                super.received(from, message, turn);
+            } else {
+                waiters().leave(left, turn);
+            }
         }
 
         @Override
