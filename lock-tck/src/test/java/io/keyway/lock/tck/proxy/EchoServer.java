@@ -12,13 +12,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Sends back each byte that it gets, and notes it. */
+/** Notes each byte that it gets, and sends it back. */
 final class EchoServer implements AutoCloseable {
     static final int END = -1;
     static final int RESET = -2;
 
     private final ServerSocket listener = new ServerSocket(0, 2048, InetAddress.getLoopbackAddress());
-    private final BlockingQueue<Integer> echoed = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Integer> noted = new LinkedBlockingQueue<>();
 
     EchoServer() throws IOException {
         start(this::accept);
@@ -28,9 +28,9 @@ final class EchoServer implements AutoCloseable {
         return (InetSocketAddress) listener.getLocalSocketAddress();
     }
 
-    /** The next byte that was sent back; {@link #END} or {@link #RESET} for how a connection ended. */
+    /** The next byte that came; {@link #END} or {@link #RESET} for how a connection ended. */
     int next() throws InterruptedException {
-        Integer next = echoed.poll(30, TimeUnit.SECONDS);
+        Integer next = noted.poll(30, TimeUnit.SECONDS);
         if (next == null) {
             throw new AssertionError("nothing came within 30 s");
         }
@@ -53,12 +53,13 @@ final class EchoServer implements AutoCloseable {
             InputStream in = socket.getInputStream();
             OutputStream out = socket.getOutputStream();
             for (int read = in.read(); read >= 0; read = in.read()) {
+                // Before: whoever has its answer may have another connection say the next one.
+                noted.add(read);
                 out.write(read);
-                echoed.add(read);
             }
-            echoed.add(END);
+            noted.add(END);
         } catch (IOException e) {
-            echoed.add(RESET);
+            noted.add(RESET);
         }
     }
 
