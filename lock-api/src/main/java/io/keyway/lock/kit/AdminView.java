@@ -7,6 +7,9 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
+import io.keyway.lock.TransactionReport;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -54,6 +57,16 @@ final class AdminView implements LockAdmin {
                         key.name(),
                         client.server(),
                         null));
+    }
+
+    /** The same, each with what there is of its lock now. */
+    List<TransactionReport.Wait> shown(List<TransactionReport.Wait> waits) throws InterruptedException {
+        List<TransactionReport.Wait> shown = new ArrayList<>(waits.size());
+        for (TransactionReport.Wait wait : waits) {
+            shown.add(new TransactionReport.Wait(
+                    wait.lock(), wait.mode(), wait.waited(), show(LockKey.lock(wait.lock()))));
+        }
+        return shown;
     }
 
     private void require(Feature feature) {

@@ -7,7 +7,6 @@ import io.keyway.lock.DeadlockException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LeaseLostException;
-import io.keyway.lock.LockException;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
@@ -39,9 +38,8 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -70,17 +68,12 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private final ReentrantLock guard = new ReentrantLock();
     private final Queue<Runnable> effects = new ArrayDeque<>();
     private final Map<LockName, TransactionSlot> slots = new LinkedHashMap<>();
-    private final List<CompletableFuture<Boolean>> waiters = new ArrayList<>();
+    private final TransactionWaiters waiters;
     private final CompletableFuture<LeaseLoss> lost;
-    private @Nullable Deadlock abortedBy;
-    private @Nullable LeaseLostException loss;
+    private final TransactionFate fate = new TransactionFate();
     private TransactionOptions asked;
     private ResolvedOptions options;
-    private boolean closed;
     private final AgentAlarm alarm;
-
-    /** Why a request failed, if nobody waited who could be told. */
-    private @Nullable Throwable untold;
 
     TransactionView(ClientContext client, TransactionOptions options, LockOptions lockDefaults) {
         this.client = client;
@@ -94,6 +87,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         this.wishes = options.tree() || client.engine().locksTrees() ? new Wishes() : null;
         this.lost = ClockedFuture.on(client.time());
         this.alarm = new AgentAlarm(client.time(), this::wake);
+        this.waiters = new TransactionWaiters(client.time());
         refuseToKeep(options);
     }
 
@@ -123,7 +117,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     /** Whether nothing is begun any more; guarded. */
     boolean isOver() {
-        return closed || client.closed();
+        return fate.isClosed() || client.closed();
     }
 
     /** Decides, and then does what was decided. */
@@ -138,6 +132,16 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             guard.unlock();
         }
         todo.forEach(Runnable::run);
+    }
+
+    /** What is so now. */
+    private <T> T seen(Supplier<T> question) {
+        guard.lock();
+        try {
+            return question.get();
+        } finally {
+            guard.unlock();
+        }
     }
 
     // Asking
@@ -159,20 +163,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     }
 
     private void ensureUsable() {
-        if (closed) {
-            throw new IllegalStateException("the transaction " + id() + " is closed; begin another one");
-        }
-        client.ensureOpen(null);
-        if (abortedBy != null) {
-            throw aborted(abortedBy);
-        }
-        if (loss != null) {
-            throw loss;
-        }
-    }
-
-    private DeadlockException aborted(Deadlock by) {
-        return new DeadlockException(by, agent.age());
+        fate.ensureUsable(id(), client, agent.age());
     }
 
     private void ensureMayAsk(LockRequest request) {
@@ -210,7 +201,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     /** Asks for the next levels of trees. */
     private void advance() {
-        if (wishes != null && !closed && abortedBy == null && loss == null) {
+        if (wishes != null && fate.isOpen()) {
             wishes.next(this::heldIn, this::isPending).forEach(each -> ask(each.name(), each.mode(), each.queue()));
         }
         agent.unfinished(lacks());
@@ -218,7 +209,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     /** Whether a level of trees is to be asked for, or will be when the change of its mode is over. */
     private boolean lacks() {
-        return wishes != null && !closed && abortedBy == null && loss == null && wishes.lacks(this::heldIn);
+        return wishes != null && fate.isOpen() && wishes.lacks(this::heldIn);
     }
 
     private @Nullable LockMode heldIn(LockName level) {
@@ -255,7 +246,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     /** Has a level of trees in the mode that is needed, if it has a stronger one. */
     private void weaken(LockName level, TransactionSlot slot, LockMode mode) {
-        if (!closed) {
+        if (!fate.isClosed()) {
             weakenings.begin(level, slot, mode, options);
         }
     }
@@ -365,13 +356,11 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 wishes.refused(name, heldIn(name), failure != null);
                 reduce(wishes);
             }
-            if (failure instanceof CancellationException || closed || (failure == null && !queue)) {
+            if (failure instanceof CancellationException || fate.isClosed() || (failure == null && !queue)) {
                 tellWaiters();
             } else if (failure != null) {
-                LockException known = Failures.lockException(failure);
-                untold = waiters.isEmpty() ? known == null ? failure : known : null;
-                fail(known == null ? failure : known);
-            } else if (read != null && read.isHeld() && abortedBy == null) {
+                effects.add(waiters.requestFailed(failure));
+            } else if (read != null && read.isHeld() && !fate.isAborted()) {
                 // Another reader waits to upgrade: each would wait for the other's read lock.
                 abortForUpgrade(name);
             }
@@ -395,7 +384,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private void lost(LockName name, HeldLease lease, LeaseLoss why) {
         decide(() -> {
             TransactionSlot slot = slots.get(name);
-            if (slot == null || slot.lease != lease || closed) {
+            if (slot == null || slot.lease != lease || fate.isClosed()) {
                 return;
             }
             client.transactions().usesNoMore(name, lease.token());
@@ -413,8 +402,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             }
             slots.remove(name);
             agent.released(name);
-            if (loss == null && abortedBy == null) {
-                loss = new LeaseLostException(name, lease.token(), why);
+            if (fate.isSound()) {
+                LeaseLostException loss = new LeaseLostException(name, lease.token(), why);
+                fate.lose(loss);
                 withdrawAll();
                 agent.end();
                 fail(client.closed() ? new ClientClosedException(client.name(), name) : loss);
@@ -441,20 +431,16 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     // Waiting
 
     private void tellWaiters() {
-        if (wishes != null && agent.isComplete() && abortedBy == null && loss == null) {
+        if (wishes != null && agent.isComplete() && fate.isSound()) {
             wishes.tell();
         }
         if (agent.isComplete() && !waiters.isEmpty()) {
-            List<CompletableFuture<Boolean>> all = List.copyOf(waiters);
-            waiters.clear();
-            effects.add(() -> all.forEach(each -> each.complete(true)));
+            effects.add(waiters.done());
         }
     }
 
     private void fail(Throwable why) {
-        List<CompletableFuture<Boolean>> all = List.copyOf(waiters);
-        waiters.clear();
-        effects.add(() -> all.forEach(each -> each.completeExceptionally(why)));
+        effects.add(waiters.failed(why));
     }
 
     private CompletableFuture<Boolean> outcome() {
@@ -462,8 +448,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         decide(() -> {
             ensureUsable();
             waiters.add(outcome);
-            Throwable failure = untold;
-            untold = null;
+            Throwable failure = waiters.takeUntold();
             if (failure != null) {
                 fail(failure);
             }
@@ -476,11 +461,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     public void awaitAll() throws InterruptedException {
         CompletableFuture<Boolean> outcome = outcome();
         try {
-            client.time().await(outcome);
-        } catch (ExecutionException e) {
-            throw Failures.rethrow(e.getCause());
+            waiters.await(outcome);
         } finally {
-            forget(outcome);
+            seen(() -> waiters.remove(outcome));
         }
         ensureReportedHeld();
     }
@@ -489,13 +472,11 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     public boolean awaitAll(Duration limit) throws InterruptedException {
         CompletableFuture<Boolean> outcome = outcome();
         try {
-            client.time().await(outcome, deadline(limit));
-        } catch (ExecutionException e) {
-            throw Failures.rethrow(e.getCause());
-        } catch (TimeoutException e) {
-            return false;
+            if (!waiters.await(outcome, limit)) {
+                return false;
+            }
         } finally {
-            forget(outcome);
+            seen(() -> waiters.remove(outcome));
         }
         ensureReportedHeld();
         return true;
@@ -511,19 +492,6 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                     slot.lease.ensureHeld();
                 }
             });
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    private long deadline(Duration limit) {
-        return now() + Waits.nanos(limit);
-    }
-
-    private void forget(CompletableFuture<Boolean> outcome) {
-        guard.lock();
-        try {
-            waiters.removeIf(waiter -> waiter == outcome);
         } finally {
             guard.unlock();
         }
@@ -553,7 +521,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             // One that does not wait is answered, or given up, within the request timeout.
             done = (queue || !asks.isEmpty())
                     ? awaitAll(queue ? wait : client.requestTimeout().plusSeconds(1))
-                    : isComplete();
+                    : seen(agent::isComplete);
             done &= areHeld(requests);
             return done;
         } finally {
@@ -563,29 +531,12 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         }
     }
 
-    private boolean isComplete() {
-        guard.lock();
-        try {
-            return agent.isComplete();
-        } finally {
-            guard.unlock();
-        }
-    }
-
     /** Whether their user may have been told that these are held. */
     boolean areHeld(List<LockRequest> requests) {
-        guard.lock();
-        try {
-            for (LockRequest each : requests) {
-                LockMode held = told(each.name());
-                if (held != LockMode.EXCLUSIVE && held != each.mode()) {
-                    return false;
-                }
-            }
-            return true;
-        } finally {
-            guard.unlock();
-        }
+        return seen(() -> requests.stream().allMatch(each -> {
+            LockMode held = told(each.name());
+            return held == LockMode.EXCLUSIVE || held == each.mode();
+        }));
     }
 
     /** In which mode the user may have been told that this lock is held; null if in none. */
@@ -612,7 +563,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     private boolean giveUp(Wishes of, LockName name) {
         boolean waited = of.giveUp(name);
-        if (waited && !closed) {
+        if (waited && !fate.isClosed()) {
             agent.unfinished(true);
             reduce(of);
             tellWaiters();
@@ -667,12 +618,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public TransactionOptions options() {
-        guard.lock();
-        try {
-            return asked.withAge(agent.age());
-        } finally {
-            guard.unlock();
-        }
+        return seen(() -> asked.withAge(agent.age()));
     }
 
     @Override
@@ -737,8 +683,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     @Override
     public long token(String name) {
         LockName lock = LockName.of(name);
-        guard.lock();
-        try {
+        return seen(() -> {
             TransactionSlot slot = slots.get(lock);
             boolean known = known(lock) != null;
             if (!agent.isComplete() || slot == null || slot.lease == null || !known) {
@@ -746,9 +691,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                         !known ? lock + " is not held" : "the transaction waits; await all before " + lock);
             }
             return slot.lease.token();
-        } finally {
-            guard.unlock();
-        }
+        });
     }
 
     @Override
@@ -773,14 +716,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     public Status status() {
         guard.lock();
         try {
-            if (closed) {
-                return Status.CLOSED;
-            } else if (abortedBy != null) {
-                return Status.ABORTED;
-            } else if (loss != null) {
-                return Status.LOST;
-            } else if (!agent.isComplete()) {
-                return Status.WAITING;
+            Status over = fate.status();
+            if (over != null || !agent.isComplete()) {
+                return over == null ? Status.WAITING : over;
             }
             for (TransactionSlot slot : slots.values()) {
                 if (slot.lease != null && !slot.isHeld()) {
@@ -800,12 +738,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public List<Deadlock> deadlocks() {
-        guard.lock();
-        try {
-            return agent.deadlocks();
-        } finally {
-            guard.unlock();
-        }
+        return seen(agent::deadlocks);
     }
 
     @Override
@@ -827,13 +760,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         } finally {
             guard.unlock();
         }
-        AdminView admin = new AdminView(client);
-        List<TransactionReport.Wait> shown = new ArrayList<>();
-        for (TransactionReport.Wait wait : waits) {
-            shown.add(new TransactionReport.Wait(
-                    wait.lock(), wait.mode(), wait.waited(), admin.show(LockKey.lock(wait.lock()))));
-        }
-        return new TransactionReport(id(), status(), held, shown, deadlocks());
+        return new TransactionReport(id(), status(), held, new AdminView(client).shown(waits), deadlocks());
     }
 
     // Deadlocks
@@ -859,14 +786,14 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public void abort(Deadlock deadlock) {
-        abortedBy = deadlock;
+        fate.abort(deadlock);
         withdrawAll();
-        fail(aborted(deadlock));
+        fail(new DeadlockException(deadlock, agent.age()));
     }
 
     @Override
     public void wakeAt(long nanos) {
-        if (!closed) {
+        if (!fate.isClosed()) {
             alarm.setBy(nanos).ifPresent(effects::add);
         }
     }
@@ -893,10 +820,10 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private List<Releasable> end() {
         List<Releasable> held = new ArrayList<>();
         decide(() -> {
-            if (closed) {
+            if (fate.isClosed()) {
                 return;
             }
-            closed = true;
+            fate.close();
             effects.add(alarm::cancel);
             withdrawAll();
             agent.end();
@@ -934,28 +861,22 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     /** Why nothing is known of what it waits for, if that limit is over; null if it is known. */
     @Nullable
     LockUnavailableException silence(Duration limit) {
-        guard.lock();
-        try {
-            for (TransactionSlot slot : slots.values()) {
-                PendingAcquire pending = slot.pending;
-                if (pending != null && !pending.isAnswered()) {
-                    return pending.silence(limit);
-                }
-            }
-            return null;
-        } finally {
-            guard.unlock();
-        }
+        PendingAcquire unanswered = seen(() -> slots.values().stream()
+                .map(slot -> slot.pending)
+                .filter(pending -> pending != null && !pending.isAnswered())
+                .findFirst()
+                .orElse(null));
+        return unanswered == null ? null : unanswered.silence(limit);
     }
 
     /** Ends the transaction. Its leases are the caller's from now on, from the root down: all, or none if it waits. */
     List<Lease> handOver() {
         List<Lease> leases = new ArrayList<>();
         decide(() -> {
-            if (closed || !agent.isComplete() || abortedBy != null || loss != null) {
+            if (!fate.isOpen() || !agent.isComplete()) {
                 return;
             }
-            closed = true;
+            fate.close();
             effects.add(alarm::cancel);
             agent.end();
             slots.forEach((name, slot) -> {
