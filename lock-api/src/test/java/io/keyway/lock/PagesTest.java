@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 /** What holds for all pages and sources of the project, in all modules. Failures are told as file:line. */
 class PagesTest {
     private static final int LONGEST = 120;
+    private static final int MOST_LINES = 900;
     private static final Set<String> NOT_OURS = Set.of("target", ".git");
 
     private static final Pattern URL = Pattern.compile("https?://\\S+");
@@ -51,6 +52,24 @@ class PagesTest {
             }
         }
         assertThat(tooLong).as("lines of more than %s characters", LONGEST).isEmpty();
+    }
+
+    /** Also of a state machine, which is one file. */
+    @Test
+    void noFileThatShipsIsTooLong() throws IOException {
+        List<String> tooLong = new ArrayList<>();
+        int shipped = 0;
+        for (Path file : files) {
+            if (file.toString().contains("/src/main/java/")) {
+                shipped++;
+                int lines = Files.readAllLines(file).size();
+                if (lines > MOST_LINES) {
+                    tooLong.add(root.relativize(file) + ": " + lines);
+                }
+            }
+        }
+        assertThat(shipped).isGreaterThan(500);
+        assertThat(tooLong).as("files of more than %s lines", MOST_LINES).isEmpty();
     }
 
     @Test
