@@ -87,7 +87,13 @@ final class FrameText {
     }
 
     private static String field(String name, Object value) {
-        if (LEFT_OUT.contains(name) || saysNothing(name, value)) {
+        if (name.equals("quiet") && value instanceof Long quiet) {
+            return quiet < 0
+                    ? ""
+                    : quiet == 0
+                            ? " soft"
+                            : " soft after " + Duration.ofNanos(quiet).toMillis() + "ms";
+        } else if (LEFT_OUT.contains(name) || saysNothing(name, value)) {
             return "";
         } else if (value.equals(true)) {
             return " " + name;
