@@ -50,7 +50,8 @@ final class Recalls {
     /** A soft writer waits: each holder that could cache its grant gives it back, or says that it is in use. */
     void askForSoftWriters(Turn turn) {
         for (HeldGrant grant : grants) {
-            if (grant.recallable() && !grant.settled) {
+            // Whoever claims one that is nobody's is told then that it is wanted.
+            if (grant.recallable() && !grant.settled && !grant.imported()) {
                 grants.setWanted(grant, true);
                 ask(grant, turn);
             }
