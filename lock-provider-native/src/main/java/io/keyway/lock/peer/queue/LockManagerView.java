@@ -126,33 +126,35 @@ public final class LockManagerView {
     }
 
     /**
-     * Who waits for a flat lock after an event though it could be granted, and its client was heard; empty if nobody
-     * does.
+     * Who waits first for a flat lock after an event though it could be granted, and its client was heard; empty if
+     * nobody does. Who is silent is passed over when the manager looks at the queue, and not before.
      */
     public static String forgotten(Machine machine, Turn turn) {
         LockManager manager = of(machine);
         if (turn.member().quarantined() || manager.closed()) {
             return "";
         }
-        for (WaitQueue.Wait wait : manager.waiters().queued()) {
-            if (wait.mode().isTree() || wait.mode() == LockMode.PERMITS || wait.converts()) {
-                return "";
-            }
-            if (wait.isHeard(turn)) {
-                boolean fits = manager.grants.isEmpty()
-                        || (wait.mode() == LockMode.SHARED && manager.grants.get(0).mode == LockMode.SHARED);
-                boolean isForgotten = fits && !wait.request.noWait() && !wait.isPassedOver();
-                return isForgotten ? "request " + wait.request.request() + " of " + wait.peer : "";
-            }
+        List<HeldGrant> grants = manager.grants;
+        WaitQueue queue = manager.waiters().queue();
+        if (queue != null && !queue.isEmpty()) {
+            WaitQueue.Wait first = queue.all().iterator().next();
+            boolean isFlat = first.mode() == LockMode.EXCLUSIVE || first.mode() == LockMode.SHARED;
+            boolean fits =
+                    grants.isEmpty() || (first.mode() == LockMode.SHARED && grants.get(0).mode == LockMode.SHARED);
+            boolean waits = !first.converts() && !first.request.noWait() && !first.isPassedOver();
+            return isFlat && fits && waits && first.isHeard(turn) ? named(first) : "";
         }
-        if (manager.grants.isEmpty() && manager.waiters().queue() == null) {
-            for (WaitQueue.Wait soft : manager.waiters().yielding()) {
-                if (soft.request.quiet() == 0 && soft.isHeard(turn) && !soft.isPassedOver()) {
-                    return "soft request " + soft.request.request() + " of " + soft.peer;
-                }
+        for (WaitQueue.Wait soft : manager.waiters().yielding()) {
+            boolean waits = soft.request.quiet() == 0 && !soft.isPassedOver();
+            if (grants.isEmpty() && waits && soft.isHeard(turn)) {
+                return named(soft);
             }
         }
         return "";
+    }
+
+    private static String named(WaitQueue.Wait wait) {
+        return "request " + wait.request.request() + " of " + wait.peer;
     }
 
     /** The requests of soft writers, which wait beside the queue. */
