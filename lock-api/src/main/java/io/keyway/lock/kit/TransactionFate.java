@@ -5,6 +5,8 @@ import io.keyway.lock.Deadlock;
 import io.keyway.lock.DeadlockException;
 import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockTransaction.Status;
+import io.keyway.lock.kit.agent.Agent;
+import io.keyway.lock.spi.Probe;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,11 +51,12 @@ final class TransactionFate {
     /**
      * Checks that it is of use.
      *
+     * @param agent the transaction's name
      * @param age how often it was aborted before this time, for whoever begins again
      */
-    void ensureUsable(String id, ClientContext client, int age) {
+    void ensureUsable(Probe.Agent agent, ClientContext client, int age) {
         if (closed) {
-            throw new IllegalStateException("the transaction " + id + " is closed; begin another one");
+            throw new IllegalStateException("the transaction " + Agent.shown(agent) + " is closed; begin another one");
         }
         client.ensureOpen(null);
         if (abortedBy != null) {

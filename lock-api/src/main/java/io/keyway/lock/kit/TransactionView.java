@@ -163,7 +163,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     }
 
     private void ensureUsable() {
-        fate.ensureUsable(id(), client, agent.age());
+        fate.ensureUsable(self, client, agent.age());
     }
 
     private void ensureMayAsk(LockRequest request) {

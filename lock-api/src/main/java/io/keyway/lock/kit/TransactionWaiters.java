@@ -50,16 +50,20 @@ final class TransactionWaiters {
 
     /** All is held. */
     Runnable done() {
-        List<CompletableFuture<Boolean>> told = List.copyOf(all);
-        all.clear();
+        List<CompletableFuture<Boolean>> told = takeAll();
         return () -> told.forEach(each -> each.complete(true));
     }
 
     /** Nothing more comes of it, for that reason. */
     Runnable failed(Throwable why) {
-        List<CompletableFuture<Boolean>> told = List.copyOf(all);
-        all.clear();
+        List<CompletableFuture<Boolean>> told = takeAll();
         return () -> told.forEach(each -> each.completeExceptionally(why));
+    }
+
+    private List<CompletableFuture<Boolean>> takeAll() {
+        List<CompletableFuture<Boolean>> taken = List.copyOf(all);
+        all.clear();
+        return taken;
     }
 
     /** A request failed, which who comes next hears if nobody waits now. */

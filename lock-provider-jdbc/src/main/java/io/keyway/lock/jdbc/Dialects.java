@@ -40,18 +40,17 @@ final class Dialects {
     /**
      * Checks that there is a driver, which no retry would bring.
      *
-     * @param url a URL with a dialect
+     * @param settings with a URL that has a dialect
      * @throws InvalidLockUrlException if none on the class path takes it
      */
-    static void requireDriver(LockUrl url) {
-        String driverUrl = url.opaque().orElse("");
+    static void requireDriver(JdbcSettings settings) {
         try {
-            DriverManager.getDriver(driverUrl);
+            DriverManager.getDriver(settings.driverUrl());
         } catch (SQLException e) {
-            String known = DRIVERS.get(url.protocol().orElse(""));
+            LockUrl url = settings.url();
             throw new InvalidLockUrlException(
                     url + ": no JDBC driver on the class path takes that URL. Put the driver's"
-                            + " jar there" + (known == null ? "" : " (" + known + ")")
+                            + " jar there (" + DRIVERS.get(url.protocol().orElseThrow()) + ")"
                             + "; for the command keyway, into the variable KEYWAY_CLASSPATH.");
         }
     }

@@ -63,7 +63,7 @@ public final class JdbcProvider implements LockProvider {
         Dialect dialect = Dialects.of(request.url());
         JdbcSettings settings = JdbcSettings.of(request);
         if (settings.dataSource().isEmpty()) {
-            Dialects.requireDriver(request.url());
+            Dialects.requireDriver(settings);
         }
         if (!isSession(settings.get(JdbcOptions.MODE))) {
             return request.over(new TableStore(settings, dialect));

@@ -54,7 +54,8 @@ import java.util.TreeSet;
  *   <li>A leader that others hear stays: it keeps its seat, and the view since which it has it.
  *   <li>V5. Who has started without a record is silent until nothing stands that it can have confirmed, and until a
  *       majority of others, none of which has forgotten, has said what it has promised; or all others have, of whom
- *       those that have forgotten have waited too.
+ *       those that have forgotten have waited too. Where all say that the cluster has never run, nobody has
+ *       forgotten anything.
  *   <li>V6. Leaders let in no ticket above what a majority has recorded by the view that they lead in; so whoever
  *       counts the votes for the next view knows a bound of all of them.
  * </ul>

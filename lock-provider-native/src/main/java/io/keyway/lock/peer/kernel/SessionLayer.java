@@ -36,7 +36,9 @@ public interface SessionLayer {
     default void proved(SessionTurn turn) {}
 
     /**
-     * The member list is confirmed, and holds from {@code openAt} on; this member's epoch is to be no lower than that.
+     * The member list is confirmed.
+     *
+     * @param list from when on it holds; this member's epoch is to be no lower than that one
      */
     default void confirmed(Input.Confirmed list, SessionTurn turn) {}
 

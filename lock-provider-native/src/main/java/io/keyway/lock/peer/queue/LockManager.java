@@ -216,7 +216,7 @@ public class LockManager implements Machine {
             refuse(from, request, RefusalCause.CROWDED, turn);
             return;
         }
-        WaitQueue queue = waiters.queue(from, request, turn);
+        WaitQueue queue = waiters.enqueue(from, request, turn);
         serve(turn);
         WaitQueue.Wait wait = queue.find(from, request.request());
         if (wait != null) {

@@ -114,12 +114,12 @@ public final class LockManagerView {
         }
         for (WaitQueue.Wait wait : of(machine).waiters().queued()) {
             if (!sessions.live(wait.peer)) {
-                return "request " + wait.request.request() + " of " + wait.peer;
+                return named(wait);
             }
         }
         for (WaitQueue.Wait wait : of(machine).waiters().yielding()) {
             if (!sessions.live(wait.peer)) {
-                return "soft request " + wait.request.request() + " of " + wait.peer;
+                return named(wait);
             }
         }
         return "";
@@ -155,15 +155,6 @@ public final class LockManagerView {
 
     private static String named(WaitQueue.Wait wait) {
         return "request " + wait.request.request() + " of " + wait.peer;
-    }
-
-    /** The requests of soft writers, which wait beside the queue. */
-    public static List<Long> yielding(Machine machine) {
-        List<Long> requests = new ArrayList<>();
-        for (WaitQueue.Wait wait : of(machine).waiters().yielding()) {
-            requests.add(wait.request.request());
-        }
-        return requests;
     }
 
     /** The sessions whose requests wait, in the order of the queue. */

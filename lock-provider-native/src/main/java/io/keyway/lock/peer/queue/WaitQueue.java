@@ -85,7 +85,7 @@ final class WaitQueue {
             return HeldGrant.arrivesAlive(peer, request, turn);
         }
 
-        /** Whether nothing but its silence has kept it from its turn, as far as its manager was told. */
+        /** Whether it was passed over since its client was silent, and the member has not said that it is heard. */
         boolean isPassedOver() {
             return listening;
         }

@@ -90,7 +90,7 @@ class Waiters {
     }
 
     /** The request waits in the queue, which is returned. */
-    WaitQueue queue(Peer peer, LockMessage.Acquire request, Turn turn) {
+    WaitQueue enqueue(Peer peer, LockMessage.Acquire request, Turn turn) {
         queue = queue == null ? new WaitQueue() : queue;
         queue.add(peer, request, turn.now());
         await(peer, request, turn);

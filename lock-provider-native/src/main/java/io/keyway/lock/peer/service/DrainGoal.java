@@ -9,7 +9,7 @@ public enum DrainGoal implements CoverageGoal {
     DRAINED_AFTER_WAITING,
     /** A time without readers has passed since the soft writer came, or since the last reader. */
     DRAINED_AFTER_ITS_TIME,
-    /** A reader was granted while a soft writer waited for a time without readers. */
+    /** A reader was granted, or may have been, while a soft writer waited. */
     TIME_BEGUN_ANEW,
     /** A reader may have been served from a cache while the recall for a soft writer was on its way. */
     READ_FROM_THE_CACHE,

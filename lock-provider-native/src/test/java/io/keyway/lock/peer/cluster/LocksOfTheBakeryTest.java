@@ -81,6 +81,17 @@ class LocksOfTheBakeryTest {
         }
     }
 
+    /** A member that may have lived before would be silent for longer than the longest lease. */
+    @Test
+    void aClusterThatHasNeverRunGrantsAsSoonAsItsMembersHaveMet() throws Exception {
+        try (TestMembers fresh = new TestMembers(directory.resolve("fresh"), new BakeryAlgorithm(), "a", "b", "c")) {
+            fresh.startAll("abc", Duration.ofMinutes(10), true);
+            try (LockClient client = Locks.open("lock:native:bakery://" + fresh.id("b") + "/keyway?maxTtl=10m")) {
+                assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+            }
+        }
+    }
+
     @Test
     void aReleaseElsewhereIsKnownToWhoeverAsksAfterIt() throws Exception {
         try (LockClient one = at("a");
