@@ -259,7 +259,7 @@ final class SimMember {
                 boolean itsFresh = cells.kit().takes(Shortcut.BELIEVES_EACH_FIRST_USE)
                         ? cluster.saysFresh(slot)
                         : greeting.fresh();
-                confirmation.confirmed(greeting.node(), itsFresh, greeting.epoch(), quarantine, node.clock());
+                confirmation.confirmed(greeting.node(), itsFresh, greeting.leastEpoch(), quarantine, node.clock());
                 arm();
             }
         }

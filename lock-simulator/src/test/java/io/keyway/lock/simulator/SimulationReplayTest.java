@@ -56,6 +56,27 @@ class SimulationReplayTest {
                 """);
     }
 
+    /** R5: a member opened with the epoch of another one, which was ahead of its clock, and then lost its file. */
+    @Test
+    void aMemberThatLostItsFileOpensAboveWhatItsFormerLifeWasTold() {
+        assertClean("""
+                options seed=16202 profile=CLUSTER budget=RESTARTS members=4 spares=1 clients=1 users=1 names=2 \
+                ordered=true latency=88620 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                lateness=0 diskLatency=6925260 faultPhase=8000000000 faults=17 acts=137 maxTtl=1000000000 drift=0 \
+                outOfSpec=false purityPerMille=0
+                fault NEW_LIST at 1526ms for 1ms node -1 amount 14
+                fault CRASH at 1909ms for 121ms node -2 amount 3
+                fault NEW_LIST at 2514ms for 8ms node -3 amount 14
+                fault NEW_LIST at 2683ms for 32ms node -2 amount 14
+                fault CRASH at 3427ms for 11ms node 1 amount 0
+                fault CRASH at 3886ms for 0ns node -3 amount 3
+                act lock at 4490070390ns client 1 user 0 name 0 wait 0ns hold 151349ns
+                act lock at 2670546408ns client 1 user 0 name 0 wait 0ns hold 11715ns
+                act lock at 1759707312ns client 1 user 0 name 1 wait 18405200ns hold 120554ns
+                listed mishaps 0
+                """);
+    }
+
     /** R5: of an epoch that began within a life nobody told the member that lost its disk. */
     @Test
     void anEpochThatBeganWithinALifeIsRemembered() {

@@ -118,12 +118,12 @@ public final class ListConfirmation {
      * Another member has said, in its welcome, that it runs with this list; it has it on disk then.
      *
      * @param othersFresh whether its life, too, is the first use of the cluster
-     * @param itsEpoch of that life
+     * @param leastEpoch with which this member is to open, by what the other one knows
      * @param itsQuarantine how long leases may last that it granted in a former life, in nanoseconds
      */
-    public void confirmed(String node, boolean othersFresh, long itsEpoch, long itsQuarantine, long now) {
+    public void confirmed(String node, boolean othersFresh, long leastEpoch, long itsQuarantine, long now) {
         if (awaited.remove(node)) {
-            epoch = Math.max(epoch, itsEpoch);
+            epoch = Math.max(epoch, leastEpoch);
             quarantine = Math.max(quarantine, itsQuarantine);
             allFresh &= othersFresh;
             settle(now);
@@ -145,9 +145,10 @@ public final class ListConfirmation {
     }
 
     /**
-     * The highest epoch of those that confirmed, 0 if none was to. A member that opens takes one that is no lower: what
-     * the others granted under a former list has lower epochs, since each has started anew since, and so the tokens of
-     * a name rise when another member decides on it. Of members that were removed nobody can say.
+     * The highest epoch that those who confirmed have told, 0 if none was to. A member that opens takes one that is no
+     * lower: what the others granted under a former list has lower epochs, since each has started anew since, and so
+     * the tokens of a name rise when another member decides on it. What a former life of this member was told is lower,
+     * too, though its file be lost. Of members that were removed nobody can say.
      */
     public long epoch() {
         return epoch;

@@ -101,7 +101,7 @@ final class MembershipGate implements PeerWatch.Watcher {
         }
         if (confirmation.awaited().contains(node)) {
             long quarantine = SessionSettings.quarantine(welcome.longestTtl());
-            confirmation.confirmed(node, welcome.fresh(), welcome.epoch(), quarantine, System.nanoTime());
+            confirmation.confirmed(node, welcome.fresh(), welcome.leastEpoch(), quarantine, System.nanoTime());
             settle(node);
         }
     }

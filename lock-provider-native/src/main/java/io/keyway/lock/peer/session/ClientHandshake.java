@@ -139,6 +139,7 @@ final class ClientHandshake {
                 welcome.node(),
                 member,
                 welcome.epoch(),
+                welcome.leastEpoch(),
                 welcome.quarantine(),
                 welcome.members(),
                 welcome.shards(),

@@ -15,12 +15,14 @@ final class KnownMembers {
     /** Lives that were refused because another one was there. */
     private final Set<Incarnation> told = new LinkedHashSet<>();
 
-    /** A life of that member was admitted. */
-    void admitted(String node, Incarnation life) {
+    /** A life of that member was admitted; true if it was another one the last time. */
+    boolean admitted(String node, Incarnation life) {
         Incarnation last = met.put(node, life);
-        if (last != null && !last.equals(life)) {
+        boolean another = last != null && !last.equals(life);
+        if (another) {
             livedBefore.add(node);
         }
+        return another;
     }
 
     /**

@@ -62,6 +62,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private final HorizonGate horizonGate;
     private KnownMembers knownMembers = new KnownMembers();
     private long epoch;
+    /** The highest epoch that another member was told to open with, while that is above this member's own. */
+    private long leastEpoch;
+
     private long floor;
     /** The floor of tokens that a client has given to this life of the member; 0 if none has. */
     private long tokenFloor;
@@ -470,11 +473,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
         } else {
             session = table.open(hello, turn);
         }
-        if (hello.role() == SessionFrame.Role.MEMBER) {
-            knownMembers.admitted(hello.from(), hello.client());
+        boolean member = hello.role() == SessionFrame.Role.MEMBER;
+        if (member && knownMembers.admitted(hello.from(), hello.client())) {
+            raiseLeastEpoch(turn);
         }
         handshake.admitted(link, hello, session.peer.session());
-        if (peers != null && hello.role() == SessionFrame.Role.MEMBER) {
+        if (peers != null && member) {
             peers.met(hello.from(), hello.client(), turn);
         }
         table.bind(session, link, turn);
@@ -485,6 +489,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                         session.stream.received(),
                         membership.node(),
                         epoch,
+                        member ? Math.max(epoch, leastEpoch) : 0,
                         quarantineLeft(turn),
                         membership.members(),
                         membership.shards(),
@@ -709,7 +714,21 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private void newEpoch(long next, Turn turn) {
         epoch = checkedEpoch(next);
         floor = 0;
-        turn.force(new MemberPromise(epoch, horizonGate.horizon(), horizonGate.kept()));
+        force(epoch, turn);
+    }
+
+    /**
+     * The next life of a member is told a higher epoch than its last one: should that have opened with what it was told
+     * and lost its file, nobody else would know. It is on disk before it is said, as an epoch that was taken is, so
+     * that a later life of this member tells a higher one yet.
+     */
+    private void raiseLeastEpoch(Turn turn) {
+        leastEpoch = Math.min(lastEpoch(), Math.max(leastEpoch, epoch) + 1);
+        force(leastEpoch, turn);
+    }
+
+    private void force(long highestEpoch, Turn turn) {
+        turn.force(new MemberPromise(highestEpoch, horizonGate.horizon(), horizonGate.kept()));
     }
 
     /** A live session, for searches; null if it is over. */
@@ -752,6 +771,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 table.copy(copiedHandshake),
                 horizonGate.copy());
         copy.knownMembers = knownMembers.copy();
+        copy.leastEpoch = leastEpoch;
         copy.floor = floor;
         copy.tokenFloor = tokenFloor;
         copy.quarantined = quarantined;
@@ -769,6 +789,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         out.put(self.high())
                 .put(self.low())
                 .put(epoch)
+                .put(leastEpoch)
                 .put(floor)
                 .put(tokenFloor)
                 .put(closing);

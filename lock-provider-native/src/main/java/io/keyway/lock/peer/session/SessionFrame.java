@@ -114,6 +114,8 @@ public sealed interface SessionFrame extends Frame {
      * Member to client: the session is open on this link.
      *
      * @param received the number of the last message that the member has of this session
+     * @param leastEpoch the lowest epoch with which another member may open a list that it asks this one about: higher
+     *     than what a former life of it was told, and 0 to a client
      * @param quarantine nanoseconds until this member may grant
      * @param members the ids of all members
      * @param shards how many cells each member has
@@ -125,6 +127,7 @@ public sealed interface SessionFrame extends Frame {
             long received,
             String node,
             long epoch,
+            long leastEpoch,
             long quarantine,
             List<String> members,
             int shards,

@@ -7,6 +7,7 @@ import java.util.List;
  * What a member said of itself in its welcome.
  *
  * @param incarnation of the member's cell
+ * @param leastEpoch the lowest epoch with which the member that was welcomed may open a list that was not confirmed
  * @param quarantine nanoseconds until it may grant
  * @param fresh its life began as the first use of the cluster
  * @param longestTtl the longest lease that may be left of its former lives, in nanoseconds
@@ -15,6 +16,7 @@ public record WelcomeInfo(
         String node,
         Incarnation incarnation,
         long epoch,
+        long leastEpoch,
         long quarantine,
         List<String> members,
         int shards,

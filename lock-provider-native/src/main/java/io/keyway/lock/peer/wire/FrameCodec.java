@@ -127,7 +127,8 @@ public final class FrameCodec {
             out.u8(SessionSettings.WIRE).u8(PROOF).bytes(proof.mac().bytes());
         } else if (frame instanceof Welcome welcome) {
             out.u8(SessionSettings.WIRE).u8(WELCOME).number(welcome.session()).number(welcome.received());
-            out.text(welcome.node()).number(welcome.epoch()).number(welcome.quarantine());
+            out.text(welcome.node()).number(welcome.epoch()).number(welcome.leastEpoch());
+            out.number(welcome.quarantine());
             out.number(welcome.members().size());
             welcome.members().forEach(out::text);
             out.u8(welcome.shards()).flag(welcome.fresh()).number(welcome.longestTtl());
@@ -288,6 +289,7 @@ public final class FrameCodec {
         long received = in.number();
         String node = in.text(SessionSettings.MAX_NODE);
         long epoch = in.number();
+        long leastEpoch = in.number();
         long quarantine = in.number();
         List<String> members = new ArrayList<>();
         for (int left = in.count(Membership.MAX_MEMBERS, 1); left > 0; left--) {
@@ -299,7 +301,17 @@ public final class FrameCodec {
         if (longestTtl > Membership.MAX_LONGEST_TTL) {
             throw new WireException("a lease of " + longestTtl + " ns");
         }
-        return new Welcome(session, received, node, epoch, quarantine, List.copyOf(members), shards, fresh, longestTtl);
+        return new Welcome(
+                session,
+                received,
+                node,
+                epoch,
+                leastEpoch,
+                quarantine,
+                List.copyOf(members),
+                shards,
+                fresh,
+                longestTtl);
     }
 
     private static Hello hello(WireReader in) throws WireException {

@@ -127,7 +127,7 @@ class RouterTest {
     }
 
     private static WelcomeInfo greeting(String node, String... members) {
-        return new WelcomeInfo(node, new Incarnation(1, 1), 1, 0, List.of(members), 1, false, 0);
+        return new WelcomeInfo(node, new Incarnation(1, 1), 1, 0, 0, List.of(members), 1, false, 0);
     }
 
     /** A member is found, and it is alone. */

@@ -25,7 +25,7 @@ class OpeningWatchTest {
     private final OpeningWatch watch = new OpeningWatch();
 
     private static WelcomeInfo greeting(long quarantine) {
-        return new WelcomeInfo("a:1", new Incarnation(1, 2), 3, quarantine, List.of("a:1"), 1, false, 60 * SECOND);
+        return new WelcomeInfo("a:1", new Incarnation(1, 2), 3, 0, quarantine, List.of("a:1"), 1, false, 60 * SECOND);
     }
 
     @Test

@@ -114,7 +114,7 @@ class HostileBytesTest {
         SessionFrame proof = new SessionFrame.Proof(new Mac(new byte[32]));
         SessionFrame data = new SessionFrame.Data(1, 1, 0, true, 1, 0, List.of());
         SessionFrame welcome =
-                new SessionFrame.Welcome(1, 0, LocalConfig.NODE, 1, 0, List.of(LocalConfig.NODE), 1, false, 0);
+                new SessionFrame.Welcome(1, 0, LocalConfig.NODE, 1, 0, 0, List.of(LocalConfig.NODE), 1, false, 0);
         for (SessionFrame first : List.of(proof, data, welcome)) {
             try (RawPeer peer = new RawPeer(host)) {
                 peer.send(first);

@@ -46,19 +46,49 @@ class KnownMembersTest {
                 new Input.Arrived(link, new Proof(Authenticator.none().prove(transcript))));
     }
 
-    private boolean fresh() {
-        return world.member.lastSent(Welcome.class).fresh();
+    /** It comes after its former life, if there was one, and is let in once the member's disk has what it needs. */
+    private Welcome welcome(long link, String from, Incarnation life) {
+        if (world.open.contains(link - 1)) {
+            world.member.input(new Input.Closed(link - 1, "the process ended"));
+        }
+        hello(link, from, life);
+        world.member.force();
+        return world.member.lastSent(Welcome.class);
     }
 
     @Test
     void aMemberOfWhomAFormerLifeWasMetIsNotToldThatTheClusterIsFresh() {
-        hello(60, "a:1", FIRST);
-        assertThat(fresh()).isTrue();
-        world.member.input(new Input.Closed(60, "the process ended"));
-        hello(61, "a:1", SECOND);
-        assertThat(fresh()).as("its file was lost, whatever its operator says").isFalse();
-        hello(62, "c:1", new Incarnation(9, 1));
-        assertThat(fresh()).as("of the others nothing is known").isTrue();
+        assertThat(welcome(60, "a:1", FIRST).fresh()).isTrue();
+        assertThat(welcome(61, "a:1", SECOND).fresh())
+                .as("its file was lost, whatever its operator says")
+                .isFalse();
+        assertThat(welcome(63, "c:1", new Incarnation(9, 1)).fresh())
+                .as("of the others nothing is known")
+                .isTrue();
+    }
+
+    @Test
+    void eachLifeOfAMemberIsToldAHigherEpochThanTheOneBefore() {
+        long epoch = world.memberSide().epoch();
+        assertThat(welcome(60, "a:1", FIRST).leastEpoch()).isEqualTo(epoch);
+        assertThat(welcome(61, "a:1", FIRST).leastEpoch())
+                .as("the same life again")
+                .isEqualTo(epoch);
+        world.member.input(new Input.Closed(61, "the process ended"));
+        hello(62, "a:1", SECOND);
+        assertThat(world.member.unforced.values())
+                .as("what is told must outlive this member")
+                .allSatisfy(
+                        promise -> assertThat(((MemberPromise) promise).epoch()).isEqualTo(epoch + 1))
+                .hasSize(1);
+        assertThat(world.member.lastSent(Welcome.class).leastEpoch())
+                .as("nothing is told before it is on disk")
+                .isEqualTo(epoch);
+        world.member.force();
+        Welcome second = world.member.lastSent(Welcome.class);
+        assertThat(second.leastEpoch()).isEqualTo(epoch + 1);
+        assertThat(second.epoch()).as("its own stays what it is").isEqualTo(epoch);
+        assertThat(welcome(64, "c:1", new Incarnation(9, 1)).leastEpoch()).isEqualTo(epoch + 1);
     }
 
     @Test

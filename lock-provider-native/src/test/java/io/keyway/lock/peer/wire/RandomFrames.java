@@ -48,6 +48,7 @@ final class RandomFrames {
                         text(40),
                         number(),
                         number(),
+                        number(),
                         members(),
                         random.nextInt(256),
                         random.nextBoolean(),
