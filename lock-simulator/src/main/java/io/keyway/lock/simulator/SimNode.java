@@ -127,6 +127,9 @@ final class SimNode {
     void stepWall(long nanos) {
         wallAhead += nanos;
         unseenStep |= nanos < 0;
+        if (nanos > 0) {
+            runningSince = clock(); // to it that is a sleep that is over now
+        }
     }
 
     /**
@@ -369,7 +372,7 @@ final class SimNode {
         main().input(input);
     }
 
-    /** Nanoseconds that this process has been running without a pause. */
+    /** Nanoseconds that this process has been running without a pause or a sleep, on its clock. */
     long running() {
         return clock() - runningSince;
     }

@@ -56,6 +56,21 @@ class SimulationReplayTest {
                 """);
     }
 
+    /** R8, of the oracle: a wall clock that is set ahead is a sleep, after which timers may be as late as ever. */
+    @Test
+    void whoWakesUpHasTimeToSayWhatItMissed() {
+        assertClean("""
+                options seed=171327 profile=CLUSTER budget=STEADY members=3 spares=0 clients=1 users=2 names=2 \
+                ordered=true latency=57762 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                lateness=5000000 diskLatency=340738 faultPhase=64000000000 faults=15 acts=53 maxTtl=8000000000 \
+                drift=0 outOfSpec=false purityPerMille=0
+                fault NEW_LIST at 24492ms for 210ms node 0 amount 4294967303
+                fault WALL_STEP at 27209ms for 0ns node 1 amount 2957896328
+                act lock at 18193921327ns client 1 user 1 name 0 wait 4332727532ns hold 16s
+                listed mishaps 0
+                """);
+    }
+
     /** R5: a member opened with the epoch of another one, which was ahead of its clock, and then lost its file. */
     @Test
     void aMemberThatLostItsFileOpensAboveWhatItsFormerLifeWasTold() {
