@@ -86,11 +86,17 @@ final class KnownRows {
      * Carries out a rule on the row of that key; on the one that is supposed to stand there, if that leads to a yes.
      */
     <A> Done<A> change(LockKey key, @Nullable Known guess, Deadline deadline, Rule<A> rule) throws Exception {
+        return change(key, guess, rule, deadline, rule);
+    }
+
+    /** The same, with a rule of its own for the row that is supposed to stand there. */
+    <A> Done<A> change(LockKey key, @Nullable Known guess, Rule<A> onGuess, Deadline deadline, Rule<A> rule)
+            throws Exception {
         long asked = clock.getAsLong();
         if (guess != null) {
             Stored supposed = guess.stored();
             long now = supposed.now() + asked - guess.asked();
-            Step<A> step = rule.of(supposed.row(), new RowRules.Look(now, tells));
+            Step<A> step = onGuess.of(supposed.row(), new RowRules.Look(now, tells));
             if (isSure(step)) {
                 Written written =
                         carryOut(List.of(write(key, supposed, step)), deadline).get(0);
@@ -162,11 +168,15 @@ final class KnownRows {
     /** Whether what was decided on a row that may have changed is right if it has not: only then will it be written. */
     static boolean isSure(Step<?> step) {
         Object answer = step.answer();
-        boolean yes = answer instanceof Attempt.Granted
+        boolean yes = answer instanceof List<?> all ? all.stream().allMatch(KnownRows::isYes) : isYes(answer);
+        return yes && step.writes();
+    }
+
+    private static boolean isYes(@Nullable Object answer) {
+        return answer instanceof Attempt.Granted
                 || answer == Answer.DONE
                 || Boolean.TRUE.equals(answer)
-                || (answer instanceof List<?> all && all.stream().allMatch(each -> each == Answer.DONE));
-        return yes && step.writes();
+                || (answer instanceof Attempts.Outcome outcome && isYes(outcome.answer()));
     }
 
     private void remember(LockKey key, Stored stored, long asked) {

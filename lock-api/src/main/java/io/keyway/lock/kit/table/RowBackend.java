@@ -81,6 +81,7 @@ public final class RowBackend implements LockBackend {
     private final RowRules rules;
     private final RowVerbs verbs;
     private final KnownRows rows;
+    private final Attempts attempts;
 
     /** Requests of which a write was not answered, or is not yet. */
     private final Set<Long> unanswered = ConcurrentHashMap.newKeySet();
@@ -107,6 +108,7 @@ public final class RowBackend implements LockBackend {
         this.rules = store.rules();
         this.verbs = new RowVerbs(rules);
         this.rows = new KnownRows(store, rules, clock);
+        this.attempts = new Attempts(rows);
     }
 
     @Override
@@ -120,15 +122,27 @@ public final class RowBackend implements LockBackend {
     @Override
     public Attempt attempt(Request asks, Duration limit) throws Exception {
         Request request = agreed(asks);
-        Known known = rows.known(request.key());
-        boolean before = known.stored().row().hasRequest(client, request.id());
-        return ask(request, before ? null : known, limit, (row, look) -> verbs.attempt(row, client, request, look));
+        Deadline deadline = Deadline.after(limit);
+        return ask(
+                request,
+                rule -> attempts.ask(request.key(), () -> supposed(request), deadline, rule),
+                (row, look) -> verbs.attempt(row, client, request, look));
     }
 
     @Override
     public Attempt convert(Grant held, Request asks, Duration limit) throws Exception {
         Request wanted = agreed(asks);
-        return ask(wanted, rows.trusted(held), limit, (row, look) -> verbs.convert(row, client, held, wanted, look));
+        Deadline deadline = Deadline.after(limit);
+        return ask(
+                wanted,
+                rule -> rows.change(wanted.key(), rows.trusted(held), deadline, rule),
+                (row, look) -> verbs.convert(row, client, held, wanted, look));
+    }
+
+    /** The row in which an attempt supposes to be granted; null if it has asked before, and has to look. */
+    private @Nullable Known supposed(Request request) {
+        Known known = rows.known(request.key());
+        return known.stored().row().hasRequest(client, request.id()) ? null : known;
     }
 
     private Request agreed(Request request) {
@@ -136,12 +150,17 @@ public final class RowBackend implements LockBackend {
         return ttl.equals(request.ttl()) ? request : request.withTtl(ttl);
     }
 
+    /** How the rule of an attempt comes to its row. */
+    private interface Way {
+        Done<Attempt> to(Rule<Attempt> rule) throws Exception;
+    }
+
     /** A request that its withdrawal has to find, whatever becomes of what was written for it. */
-    private Attempt ask(Request request, @Nullable Known guess, Duration limit, Rule<Attempt> rule) throws Exception {
+    private Attempt ask(Request request, Way way, Rule<Attempt> rule) throws Exception {
         boolean first = unanswered.add(request.id());
         boolean answered = false;
         try {
-            Done<Attempt> done = rows.change(request.key(), guess, Deadline.after(limit), (row, look) -> {
+            Done<Attempt> done = way.to((row, look) -> {
                 if (withdrawn.contains(request.id()) || row.hasWithdrawn(client, request.id())) {
                     throw new NotExecutedException("request " + request.id() + " was withdrawn");
                 }

@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -52,8 +54,14 @@ final class MemoryRows implements RowStore {
     @Nullable
     LockKey hanging;
 
+    /** The next write is surely not carried out. */
+    boolean refuse;
+
+    /** Each write needs one of these permits before it is carried out. */
+    Semaphore mayWrite = new Semaphore(Integer.MAX_VALUE);
+
     @Override
-    public Stored read(LockKey key, Deadline deadline) throws IOException, NotExecutedException {
+    public synchronized Stored read(LockKey key, Deadline deadline) throws IOException, NotExecutedException {
         reads++;
         check(key);
         deadline.check("the row of " + key + " was read");
@@ -85,8 +93,19 @@ final class MemoryRows implements RowStore {
     }
 
     @Override
-    public Written write(Write write, Deadline deadline) throws IOException {
+    public Written write(Write write, Deadline deadline) throws Exception {
+        if (!mayWrite.tryAcquire(deadline.nanos(), TimeUnit.NANOSECONDS)) {
+            throw new IOException("no answer in time");
+        }
+        return carryOut(write);
+    }
+
+    private synchronized Written carryOut(Write write) throws IOException, NotExecutedException {
         writes++;
+        if (refuse) {
+            refuse = false;
+            throw new NotExecutedException("the store is busy");
+        }
         check(write.key());
         if (delay) {
             delay = false;
@@ -110,10 +129,10 @@ final class MemoryRows implements RowStore {
     }
 
     /** The write that was delayed is carried out; says whether it found what it expected. */
-    boolean arrive() throws IOException {
+    boolean arrive() throws Exception {
         Write write = Objects.requireNonNull(late, "nothing is under way");
         late = null;
-        return write(write, Deadline.after(Duration.ofMinutes(1))).done();
+        return carryOut(write).done();
     }
 
     @Override
