@@ -51,6 +51,13 @@ import org.jspecify.annotations.Nullable;
  * know levels alone. All is held, and may be reported, only when no wish has a level left. A level that is needed in
  * a weaker mode than before counts as held in that one alone from then on: its {@link Weakening} is nobody's wait.
  *
+ * <p><b>States</b> ({@link TransactionFate}): open; aborted, to resolve a deadlock; having lost a lock; and closed.
+ *
+ * <p><b>Invariants.</b> The agent knows of each request and grant of the slots, and of no other. Only an open
+ * transaction asks. What is told to be held is held by leases that are believed, all of them, when it is told. A lease
+ * that no slot has any more has been given back, or is by its end. Whoever waits for all locks is told once: that all
+ * are held, or why not.
+ *
  * <p>Agent and locks are guarded by one lock. What is to be done is written down under it and done after it is free, in
  * order: engines may call back.
  */
@@ -714,21 +721,14 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public Status status() {
-        guard.lock();
-        try {
+        return seen(() -> {
             Status over = fate.status();
             if (over != null || !agent.isComplete()) {
                 return over == null ? Status.WAITING : over;
             }
-            for (TransactionSlot slot : slots.values()) {
-                if (slot.lease != null && !slot.isHeld()) {
-                    return Status.LOST;
-                }
-            }
-            return slots.isEmpty() ? Status.NO_LOCKS : Status.HELD;
-        } finally {
-            guard.unlock();
-        }
+            boolean lost = slots.values().stream().anyMatch(slot -> slot.lease != null && !slot.isHeld());
+            return lost ? Status.LOST : slots.isEmpty() ? Status.NO_LOCKS : Status.HELD;
+        });
     }
 
     @Override

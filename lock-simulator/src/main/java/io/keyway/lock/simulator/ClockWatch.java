@@ -6,8 +6,6 @@ import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.lamport.LamportView;
 import java.util.ArrayList;
@@ -20,7 +18,7 @@ import java.util.Set;
  * The process of one member, watched: its events get vector clocks, which say what happened before what and know
  * nothing of stamps. Of two requests the one that happened before the other must have the smaller stamp.
  */
-final class ClockWatch implements Machine {
+final class ClockWatch extends ForwardingMachine {
     /** What oracles do about it. */
     interface Judge {
         void violated(String what);
@@ -112,6 +110,7 @@ final class ClockWatch implements Machine {
     private final Set<Long> known = new HashSet<>();
 
     private ClockWatch(Vectors vectors, int member, Machine process) {
+        super(process);
         this.vectors = vectors;
         this.member = member;
         this.process = process;
@@ -128,24 +127,24 @@ final class ClockWatch implements Machine {
         if (!vectors.mute) {
             vectors.received(member, message);
         }
-        process.received(from, message, this.turn.of(turn));
+        super.received(from, message, this.turn.of(turn));
         known.addAll(LamportView.requests(process));
     }
 
     @Override
     public void called(Call call, Turn turn) {
-        process.called(call, this.turn.of(turn));
+        super.called(call, this.turn.of(turn));
         known.addAll(LamportView.requests(process));
     }
 
     @Override
     public void due(int slot, Turn turn) {
-        process.due(slot, this.turn.of(turn));
+        super.due(slot, this.turn.of(turn));
     }
 
     @Override
     public void forced(long ticket, Turn turn) {
-        process.forced(ticket, this.turn.of(turn));
+        super.forced(ticket, this.turn.of(turn));
     }
 
     private void transmitted(Message message) {
@@ -159,28 +158,7 @@ final class ClockWatch implements Machine {
     }
 
     @Override
-    public boolean atRest() {
-        return process.atRest();
-    }
-
-    @Override
     public void dropped(Turn turn) {
-        process.dropped(this.turn.of(turn));
-    }
-
-    /** Nobody watches a copy. */
-    @Override
-    public Machine copy() {
-        return process.copy();
-    }
-
-    @Override
-    public void rebind(SessionLayer sessions) {
-        process.rebind(sessions);
-    }
-
-    @Override
-    public void encode(StateEncoder out) {
-        process.encode(out);
+        super.dropped(this.turn.of(turn));
     }
 }

@@ -28,6 +28,11 @@ final class Event {
         Kind(int code) {
             this.code = code;
         }
+
+        /** Of the world, not of the node that it names. */
+        boolean isGlobal() {
+            return this == FAULT || this == HEAL || this == CHECK;
+        }
     }
 
     long time;

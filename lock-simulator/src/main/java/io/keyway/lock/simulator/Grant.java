@@ -2,6 +2,9 @@
 package io.keyway.lock.simulator;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.service.LockMessage;
 
 /**
  * A grant as its authority made it, and as the oracles follow it. Times of the authority are on its own clock.
@@ -82,7 +85,32 @@ record Grant(
         /** A conflict, or a start after a clean end. */
         OTHER,
         /** The authority itself ended and forgot it. */
-        FORGOTTEN
+        FORGOTTEN;
+
+        /** How a grant ended that was there before a step of its authority, and is not after it. */
+        static End by(Object cause, SimWorld world, SimNode member, Grant grant) {
+            if (cause instanceof LockMessage.Revoked) {
+                return BROKEN;
+            }
+            if (cause instanceof LockMessage.Release
+                    || cause instanceof LockMessage.Accepted
+                    || cause instanceof LockMessage.Withdraw) {
+                return GIVEN_BACK;
+            }
+            if (cause instanceof MemberView.Expired) {
+                return EXPIRED;
+            }
+            if (cause instanceof MemberView.SessionEnded) {
+                Input input = member.main().lastInput();
+                // A link below zero is one that the member dialled itself, to another member.
+                boolean told = input instanceof Input.Died
+                        || (input instanceof Input.Arrived arrived
+                                && arrived.link() >= 0
+                                && world.net().client(arrived.link()) == grant.client());
+                return told ? SESSION_ENDED : SESSION_SILENT;
+            }
+            return OTHER;
+        }
     }
 
     /** Whether holders in these modes may hold one lock at the same time; of permits, if there are enough. */

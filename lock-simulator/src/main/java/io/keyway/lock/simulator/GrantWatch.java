@@ -4,15 +4,12 @@ package io.keyway.lock.simulator;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
-import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.queue.LockManagerView;
 import io.keyway.lock.peer.service.LockCall;
@@ -217,7 +214,7 @@ final class GrantWatch {
             if (!stands(manager, grant.token())) {
                 before.remove(i);
                 recalled(key, grant, cause);
-                ended(grant, changed(grant) ? Grant.End.CONVERTED : how(cause, grant));
+                ended(grant, changed(grant) ? Grant.End.CONVERTED : Grant.End.by(cause, world, member, grant));
             }
         }
         for (int i = 0; i < fresh.size(); i++) {
@@ -344,35 +341,12 @@ final class GrantWatch {
         return client;
     }
 
-    private Grant.End how(Object cause, Grant grant) {
-        if (cause instanceof LockMessage.Revoked) {
-            return Grant.End.BROKEN;
-        }
-        if (cause instanceof LockMessage.Release
-                || cause instanceof LockMessage.Accepted
-                || cause instanceof LockMessage.Withdraw) {
-            return Grant.End.GIVEN_BACK;
-        }
-        if (cause instanceof MemberView.Expired) {
-            return Grant.End.EXPIRED;
-        }
-        if (cause instanceof MemberView.SessionEnded) {
-            Input input = member.main().lastInput();
-            // A link below zero is one that the member dialled itself, to another member.
-            boolean told = input instanceof Input.Died
-                    || (input instanceof Input.Arrived arrived
-                            && arrived.link() >= 0
-                            && world.net().client(arrived.link()) == grant.client());
-            return told ? Grant.End.SESSION_ENDED : Grant.End.SESSION_SILENT;
-        }
-        return Grant.End.OTHER;
-    }
-
-    private final class Watched implements Machine {
+    private final class Watched extends ForwardingMachine {
         private final Key key;
         private final Machine manager;
 
         Watched(Key key, Machine manager) {
+            super(manager);
             this.key = key;
             this.manager = manager;
         }
@@ -384,7 +358,7 @@ final class GrantWatch {
             }
             before(key, from, message);
             reasserted = message instanceof LockMessage.Reassert;
-            manager.received(from, message, turn);
+            super.received(from, message, turn);
             after(key, manager, message, turn);
             givenBack(key, from, message);
             if (reasserted && !fresh.isEmpty() && !turn.member().quarantined()) {
@@ -407,46 +381,20 @@ final class GrantWatch {
             if (!mute && call instanceof MemberView.SessionEnded ended) {
                 order.sessionEnded(key.id(), ended.peer().session());
             }
-            manager.called(call, turn);
+            super.called(call, turn);
             after(key, manager, call, turn);
         }
 
         @Override
         public void due(int slot, Turn turn) {
-            manager.due(slot, turn);
+            super.due(slot, turn);
             after(key, manager, "a timer", turn);
         }
 
         @Override
         public void forced(long ticket, Turn turn) {
-            manager.forced(ticket, turn);
+            super.forced(ticket, turn);
             after(key, manager, "a record", turn);
-        }
-
-        @Override
-        public boolean atRest() {
-            return manager.atRest();
-        }
-
-        @Override
-        public void dropped(Turn turn) {
-            manager.dropped(turn);
-        }
-
-        /** Nobody watches a copy. */
-        @Override
-        public Machine copy() {
-            return manager.copy();
-        }
-
-        @Override
-        public void rebind(SessionLayer sessions) {
-            manager.rebind(sessions);
-        }
-
-        @Override
-        public void encode(StateEncoder out) {
-            manager.encode(out);
         }
     }
 }

@@ -3,7 +3,6 @@ package io.keyway.lock.simulator;
 
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.net.SuspendAwareClock;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** One process with its cells, on a machine of its own: a member (0, -1, -2 ...) or a client (1, 2 ...). */
 final class SimNode {
-    private static final long WALL = 1_800_000_000_000L;
-    private static final long LOOK_EVERY = 100 * Nanos.MILLI;
     private static final int NO_STOP = -1;
 
     private record Unsaid(SimCell cell, Runnable word) {}
@@ -23,7 +20,7 @@ final class SimNode {
     private final SimWorld world;
     private final int index;
     private final long drift;
-    private final SimClock clock;
+    private final NodeClock clock;
     private final SimDisk disk = new SimDisk();
     private final ArrayDeque<Event> inbox = new ArrayDeque<>();
     private final List<SimCell> cells = new ArrayList<>();
@@ -46,13 +43,6 @@ final class SimNode {
     private long pausedAt;
     private long stalled;
     private long runningSince;
-    /** How far this machine's wall clock is ahead of the right time. */
-    private long wallAhead;
-    /** The wall clock was set back, and the process has not looked since. */
-    private boolean unseenStep;
-
-    private @Nullable SuspendAwareClock wakeful;
-    private long lookedAt;
 
     SimNode(SimWorld world, int index) {
         this.world = world;
@@ -62,7 +52,7 @@ final class SimNode {
         long bound = options.drift();
         long start = own.below(1L << 50);
         this.drift = bound == 0 ? 0 : own.chance(500) ? own.between(-bound, bound) : own.one(-bound, bound);
-        this.clock = new SimClock(world, start, this.drift);
+        this.clock = new NodeClock(world, new SimClock(world, start, this.drift));
     }
 
     boolean isMember() {
@@ -102,56 +92,34 @@ final class SimNode {
     }
 
     SimClock simClock() {
-        return clock;
+        return clock.hardware();
     }
 
     SimDisk disk() {
         return disk;
     }
 
-    /**
-     * What its cells and its users read. If the machine sleeps, and nobody can ask, what they would read if it woke up
-     * now.
-     */
+    /** What its cells and its users read, as {@link NodeClock#read} says. */
     long clock() {
-        SuspendAwareClock guarded = wakeful;
-        return guarded == null ? clock.read() : guarded.nanoTime();
+        return clock.read();
     }
 
     /** The real time at which its clock will show that time, or a little later; now if that is over. */
     long realTime(long reading) {
-        return wakeful == null ? clock.realTime(reading) : clock.realTime(reading - (clock() - clock.read()));
+        return clock.realTime(reading);
     }
 
     /** The wall clock of its machine is set to another time, so many nanoseconds ahead. */
     void stepWall(long nanos) {
-        wallAhead += nanos;
-        unseenStep |= nanos < 0;
+        clock.stepWall(nanos);
         if (nanos > 0) {
             runningSince = clock(); // to it that is a sleep that is over now
         }
     }
 
-    /**
-     * The machine falls asleep. That a step back of the wall clock and a sleep come together between two looks at the
-     * clock is beyond what any client can see.
-     */
+    /** The machine falls asleep. */
     void sleeps() {
-        if (unseenStep) {
-            look();
-        }
-    }
-
-    private void look() {
-        if (wakeful != null) {
-            wakeful.look();
-            lookedAt = clock.read();
-            unseenStep = false;
-        }
-    }
-
-    private long wallMillis() {
-        return (world.now() + wallAhead) / Nanos.MILLI + WALL;
+        clock.sleeps();
     }
 
     /** Local time before which a member that started anew, and that remembers nothing, may not grant. */
@@ -220,8 +188,7 @@ final class SimNode {
         incarnation++;
         alive = true;
         paused = false;
-        wakeful = isMember() || !world.model().wakeful() ? null : new SuspendAwareClock(clock::read, this::wallMillis);
-        lookedAt = clock.read();
+        clock.start(!isMember() && world.model().wakeful());
         runningSince = clock();
         long quarantine = incarnation == 1
                 ? 0
@@ -388,9 +355,7 @@ final class SimNode {
 
     /** All cells that had an input. */
     void flush() {
-        if (wakeful != null && clock.read() - lookedAt > LOOK_EVERY) {
-            look();
-        }
+        clock.turned();
         for (int i = 0; i < cells.size(); i++) {
             if (cells.get(i).dirty()) {
                 cells.get(i).flush();

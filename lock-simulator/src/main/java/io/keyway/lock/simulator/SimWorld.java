@@ -127,7 +127,7 @@ final class SimWorld {
             if (node == null) {
                 throw new IllegalStateException("an event of no node");
             }
-            if (event.kind == Event.Kind.FAULT || event.kind == Event.Kind.HEAL || event.kind == Event.Kind.CHECK) {
+            if (event.kind.isGlobal()) {
                 global(node, event);
                 heap.recycle(event);
                 continue;
@@ -172,15 +172,11 @@ final class SimWorld {
         }
         if (node.dirty()) {
             Event next = heap.peek();
-            if (next == null || next.node != node || next.time - now > options.batchWindow() || isGlobal(next.kind)) {
+            if (next == null || next.node != node || next.time - now > options.batchWindow() || next.kind.isGlobal()) {
                 node.flush();
             }
         }
         look(node);
-    }
-
-    private static boolean isGlobal(Event.Kind kind) {
-        return kind == Event.Kind.FAULT || kind == Event.Kind.HEAL || kind == Event.Kind.CHECK;
     }
 
     /** All oracles look. */

@@ -44,17 +44,15 @@ import org.jspecify.annotations.Nullable;
  * lowest in rank never gives way, gets its locks one after the other, and is done.
  *
  * <p><b>Confirmation.</b> Edges may have gone by the time the search is back: somebody gave up, or let go. So the
- * victim
- * sends a CONFIRM the same way. Requests and grants have numbers that are never used again, and a request that has
- * ceased to wait never waits again; hence an edge that was there when the search passed and is there when the
+ * victim sends a CONFIRM the same way. Requests and grants have numbers that are never used again, and a request that
+ * has ceased to wait never waits again; hence an edge that was there when the search passed and is there when the
  * confirmation passes was there all the time between, and at the instant between both all edges were: a cycle. Only
  * then the victim acts.
  *
  * <p><b>Giving way.</b> A lock that is held and not reported is <i>surrendered</i>: it goes back by its token, and a
- * new
- * request for it is at the end of the queue; it is wanted again. Otherwise, or if the user prefers so, the transaction
- * is <i>aborted</i>: it wants nothing any more and keeps what it holds until it is closed. Who gave way is told along
- * the cycle, for people.
+ * new request for it is at the end of the queue; it is wanted again. Otherwise, or if the user prefers so, the
+ * transaction is <i>aborted</i>: it wants nothing any more and keeps what it holds until it is closed. Who gave way is
+ * told along the cycle, for people.
  *
  * <p><b>Invariants.</b> What is reported stays so until the user or the authority ends it. Each surrender and abort has
  * a cycle that stood. An agent that wants nothing passes nothing on. No decision rests on what was remembered: a probe

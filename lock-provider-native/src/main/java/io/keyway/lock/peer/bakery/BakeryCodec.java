@@ -29,6 +29,7 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockFields;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.wire.BodyCodec;
 import io.keyway.lock.peer.wire.RecordCodec;
@@ -97,10 +98,10 @@ final class BakeryCodec implements BodyCodec {
         } else if (message instanceof OfRequest said) {
             out.text(said.name()).number(said.number());
             if (said instanceof Entering entering) {
-                LockCodec.owner(entering.owner(), out.number(entering.waited()));
+                LockFields.owner(entering.owner(), out.number(entering.waited()));
             } else if (said instanceof AddTicket add) {
                 out.number(add.ticket()).flag(add.asks()).flag(add.holds()).number(add.waited());
-                LockCodec.owner(add.owner(), out);
+                LockFields.owner(add.owner(), out);
             } else if (said instanceof DropTicket drop) {
                 out.flag(drop.held());
             }
@@ -110,7 +111,7 @@ final class BakeryCodec implements BodyCodec {
                 out.number(entered.highest());
             } else if (answer instanceof TicketAdded added) {
                 out.number(added.ahead()).number(added.holder().token());
-                LockCodec.owner(
+                LockFields.owner(
                         added.holder().owner(),
                         out.number(Math.max(0, added.holder().nanos())));
             }
@@ -128,8 +129,8 @@ final class BakeryCodec implements BodyCodec {
         } else if (message instanceof Look look) {
             out.number(look.number()).text(look.name());
         } else if (message instanceof Seen seen) {
-            LockCodec.participants(seen.holders(), out.number(seen.number()));
-            LockCodec.participants(seen.waiters(), out).number(seen.more()).flag(seen.last());
+            LockFields.participants(seen.holders(), out.number(seen.number()));
+            LockFields.participants(seen.waiters(), out).number(seen.more()).flag(seen.last());
         }
     }
 
@@ -146,7 +147,7 @@ final class BakeryCodec implements BodyCodec {
         }
         Class<? extends BakeryMessage> kind = KINDS.get(type - FIRST);
         if (OfRequest.class.isAssignableFrom(kind)) {
-            return request(kind, in.text(LockCodec.MAX_NAME), in.number(), in);
+            return request(kind, in.text(LockFields.MAX_NAME), in.number(), in);
         }
         if (kind == Leading.class) {
             return new Leading(ElectionCodec.id(in));
@@ -155,10 +156,10 @@ final class BakeryCodec implements BodyCodec {
         if (Answer.class.isAssignableFrom(kind)) {
             return answer(kind, first, in.number(), in);
         } else if (kind == Look.class) {
-            return new Look(first, in.text(LockCodec.MAX_NAME));
+            return new Look(first, in.text(LockFields.MAX_NAME));
         } else if (kind == Seen.class) {
-            List<Participant> holders = LockCodec.participants(in);
-            return new Seen(first, holders, LockCodec.participants(in), (int) in.number(Integer.MAX_VALUE), in.flag());
+            List<Participant> holders = LockFields.participants(in);
+            return new Seen(first, holders, LockFields.participants(in), (int) in.number(Integer.MAX_VALUE), in.flag());
         }
         return kind == Begin.class
                 ? new Begin(first, in.number(), ElectionCodec.id(in))
@@ -166,19 +167,19 @@ final class BakeryCodec implements BodyCodec {
                         ? new End(first)
                         : kind == Broken.class
                                 ? new Broken(first, in.flag())
-                                : new Break(first, in.text(LockCodec.MAX_NAME), in.number(), in.text(MAX_REASON));
+                                : new Break(first, in.text(LockFields.MAX_NAME), in.number(), in.text(MAX_REASON));
     }
 
     private static BakeryMessage request(Class<?> kind, String name, long number, WireReader in) throws WireException {
         if (kind == Entering.class) {
             long waited = in.number();
-            return new Entering(name, number, LockCodec.owner(in), waited);
+            return new Entering(name, number, LockFields.owner(in), waited);
         } else if (kind == AddTicket.class) {
             long ticket = in.number(Ticket.MAX_STAMP);
             boolean asks = in.flag();
             boolean holds = in.flag();
             long waited = in.number();
-            return new AddTicket(name, number, ticket, asks, holds, LockCodec.owner(in), waited);
+            return new AddTicket(name, number, ticket, asks, holds, LockFields.owner(in), waited);
         }
         return kind == DropTicket.class
                 ? new DropTicket(name, number, in.flag())
@@ -192,7 +193,7 @@ final class BakeryCodec implements BodyCodec {
             int ahead = (int) in.number(Integer.MAX_VALUE);
             long token = in.number();
             long nanos = in.number();
-            Participant holder = new Participant(LockCodec.owner(in), LockMode.EXCLUSIVE, 1, token, nanos);
+            Participant holder = new Participant(LockFields.owner(in), LockMode.EXCLUSIVE, 1, token, nanos);
             return new TicketAdded(meeting, number, ahead, holder);
         }
         return kind == Activated.class

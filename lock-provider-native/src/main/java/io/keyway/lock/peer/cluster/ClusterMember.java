@@ -15,9 +15,6 @@ import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.session.DuplicateMember;
-import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
@@ -338,29 +335,7 @@ public final class ClusterMember extends Member {
 
     @Override
     protected void heard(Notice notice) {
-        if (notice instanceof EpochAdopted adopted) {
-            LOG.warn(
-                    "somebody has seen a later life of member {} than this one knows of; it goes on with epoch {} after"
-                            + " a quarantine. Was its data directory lost or restored, or does another process run as "
-                            + "{}?",
-                    node(),
-                    adopted.epoch(),
-                    node());
-        } else if (notice instanceof LockNotice.ClusterChanged changed) {
-            LOG.info("{} at member {}{}", changed.type(), node(), silent(changed.silent()));
-        } else if (notice instanceof DuplicateMember doubled) {
-            LOG.error(
-                    "two processes run as member {}, and both talk to this one, from {} and from {}: the later one, {},"
-                            + " is refused; end it at once, and remove its copy of the data directory",
-                    doubled.node(),
-                    doubled.there(),
-                    doubled.refused(),
-                    doubled.refused());
-        }
-    }
-
-    private static String silent(List<String> members) {
-        return members.isEmpty() ? "" : "; no answer from " + String.join(", ", members);
+        MemberNotices.log(LOG, node(), notice);
     }
 
     // The end

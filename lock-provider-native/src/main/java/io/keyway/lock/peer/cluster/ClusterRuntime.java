@@ -4,6 +4,7 @@ package io.keyway.lock.peer.cluster;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;
+import io.keyway.lock.peer.engine.ConnectionWatch;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
@@ -22,17 +23,14 @@ import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -72,7 +70,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     private final HostNames names;
     private final FrameCodec codec;
     private final Router<MemberConnection> router;
-    private final List<LockEngine.Observer> observers = new CopyOnWriteArrayList<>();
+    private final ConnectionWatch connections = new ConnectionWatch();
     private final CompletableFuture<Void> greeted = new CompletableFuture<>();
     private final CompletableFuture<List<String>> members = new CompletableFuture<>();
     private final ClientCell cluster = new WholeCluster();
@@ -82,7 +80,6 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     private volatile boolean closed;
 
     // Of the loop's tasks
-    private final Map<String, Integer> connected = new HashMap<>();
     /** Connections that found a member to which there is one already; they say goodbye. */
     private final Set<MemberConnection> spare = new HashSet<>();
 
@@ -195,7 +192,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     @Override
     public void observe(LockEngine.Observer observer) {
-        observers.add(observer);
+        connections.add(observer);
     }
 
     // What the router needs
@@ -326,27 +323,13 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         clock.look();
         router.turned(connection, session.lastWelcome(), session.trouble());
         if (connectionChanged) {
-            observed(connection.server(), session.connected());
+            connections.changed(connection.server(), session.connected());
         }
         if (session.closed() && spare.remove(connection)) {
             io.execute(() -> {
                 connection.loop().shut();
                 router.ended(connection);
             });
-        }
-    }
-
-    private void observed(String server, boolean stands) {
-        int now = connected.merge(server, stands ? 1 : -1, Integer::sum);
-        if (stands ? now != 1 : now != 0) {
-            return;
-        }
-        for (LockEngine.Observer observer : observers) {
-            if (stands) {
-                observer.connected(server);
-            } else {
-                observer.disconnected(server, "the connection ended");
-            }
         }
     }
 

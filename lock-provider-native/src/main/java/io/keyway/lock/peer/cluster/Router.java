@@ -44,11 +44,11 @@ import org.jspecify.annotations.Nullable;
  *   does not answer, a new finder looks whether all have moved.
  * </ul>
  *
- * <p>A request is at one place at any time: it waits for a list, or a connection has it, or it was sent away and is
- * about to be asked again ({@link Away}). A withdrawal follows it there. Since a client may know the next list while a
- * member still decides by the former one, a withdrawal goes to each connection to which any list has ever led its name,
- * and is remembered for as long as one of them may still send the request away. What belongs to a grant does not come
- * here: it goes to the connection that told of the grant ({@link ClientCell}).
+ * <p><b>Invariants.</b> A request is at one place at any time: it waits for a list, or a connection has it, or it was
+ * sent away and is about to be asked again ({@link Away}). A withdrawal follows it there. Since a client may know the
+ * next list while a member still decides by the former one, a withdrawal goes to each connection to which any list has
+ * ever led its name, and is remembered for as long as one of them may still send the request away. What belongs to a
+ * grant does not come here: it goes to the connection that told of the grant ({@link ClientCell}).
  *
  * <p>A question for all names is put to all cells, each time under a number of its own, and their pages become one
  * ({@link MergedPage}).

@@ -14,6 +14,7 @@ import io.keyway.lock.peer.lamport.LamportMessage.Release;
 import io.keyway.lock.peer.lamport.LamportMessage.Request;
 import io.keyway.lock.peer.lamport.LamportMessage.Reserved;
 import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockFields;
 import io.keyway.lock.peer.wire.BodyCodec;
 import io.keyway.lock.peer.wire.RecordCodec;
 import io.keyway.lock.peer.wire.WireException;
@@ -76,7 +77,7 @@ final class LamportCodec implements BodyCodec {
         }
         out.number(said.stamp());
         if (said instanceof Request request) {
-            LockCodec.owner(request.owner(), out.text(request.name()).number(request.waited()));
+            LockFields.owner(request.owner(), out.text(request.name()).number(request.waited()));
         } else if (said instanceof Release release) {
             out.text(release.name()).number(release.request());
         } else if (said instanceof Break request) {
@@ -108,7 +109,7 @@ final class LamportCodec implements BodyCodec {
         long stamp = stamp(in);
         String name = name(in);
         long waited = in.number();
-        return new Request(stamp, name, LockCodec.owner(in), waited);
+        return new Request(stamp, name, LockFields.owner(in), waited);
     }
 
     private static long stamp(WireReader in) throws WireException {
@@ -116,7 +117,7 @@ final class LamportCodec implements BodyCodec {
     }
 
     private static String name(WireReader in) throws WireException {
-        return in.text(LockCodec.MAX_NAME);
+        return in.text(LockFields.MAX_NAME);
     }
 
     /** What a member forces. */

@@ -13,8 +13,6 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
-import io.keyway.lock.peer.member.HostElection;
-import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.ClientDialer;
 import io.keyway.lock.peer.net.ClientLoop;
@@ -27,22 +25,18 @@ import io.keyway.lock.peer.trace.TraceLog;
 import io.keyway.lock.peer.trace.Tracing;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,27 +45,15 @@ import org.slf4j.LoggerFactory;
 /**
  * A client of this machine's member. While it lives it keeps a byte of clients.lock, by which others know that it does
  * ({@link LivenessByte}). Nothing is opened before the first request; then its cell asks for a link again and again,
- * and each time this finds the host:
- *
- * <ul>
- *   <li><em>host.info names a host</em>: the link is opened there. Where it names a port, host.lock is asked first,
- *   since a port outlives its host.
- *   <li><em>Nobody hosts, or nobody answers there</em>: this process becomes the host ({@link LocalHosts}), starts a
- *   process that does ({@link LocalLaunch}), or does neither, as its URL says. If it becomes the host, the link is
- *   opened at once. If a process is on its way, host.info is looked at again every 10 ms for a while before the cell is
- *   told of a failure, since the cell waits longer after each. Else the cell hears who hosts and does not answer.
- * </ul>
+ * and each time {@link HostSearch} finds the host.
  *
  * <p>The cell runs on a {@link ClientLoop}, with the links. Looks at the byte and for the host happen on a thread of
- * their own, and never wait for anybody; becoming the host happens on another one, which lives only then. A byte that
- * vanished, or whose file did, ends the session and all its leases: the cell goes on under another byte
- * ({@link Input.Reborn}).
+ * their own, and never wait for anybody. A byte that vanished, or whose file did, ends the session and all its leases:
+ * the cell goes on under another byte ({@link Input.Reborn}).
  */
 public final class LocalRuntime implements ClientRuntime {
     private static final Logger LOG = LoggerFactory.getLogger(LocalRuntime.class);
     private static final long CHECK_MILLIS = 100;
-    private static final long AGAIN_NANOS = Duration.ofMillis(400).toNanos();
-    private static final long AGAIN_MILLIS = 10;
 
     private final String client;
     private final LivenessByte life;
@@ -212,26 +194,14 @@ public final class LocalRuntime implements ClientRuntime {
         /** Looks at our byte and for the host; nothing that may take long. */
         private final ScheduledExecutorService worker =
                 Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "place"));
-        /**
-         * Becomes the host, or starts one: a thread as long as that is wanted, since a disk or a shell may take
-         * seconds.
-         */
-        private final ThreadPoolExecutor elections = new ThreadPoolExecutor(
-                0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> daemon(task, "elect"));
 
-        private final ClientDialer dialer;
-        private final HostSecret secret = new HostSecret();
+        private final HostSearch search;
         private final CompletableFuture<Void> saidGoodbye = new CompletableFuture<>();
-        private final LocalLaunch launch = new LocalLaunch();
-        /** The link that waits for a host, since when. */
-        private long awaited;
-
-        private long awaitedSince;
-
         /** @param taken the byte that is taken */
         Running(long taken) {
             io.start();
             LocalHosts.OF_THIS_JVM.join(config().directory().path());
+            HostSecret secret = new HostSecret();
             Cells cells = config().cells().proving(secret).giving(tokenFloor);
             Cell cell = cells.client(SessionTarget.ONLY_MEMBER, taken, guard);
             this.loop = new CellLoop(io, cell, this, System::nanoTime);
@@ -239,13 +209,14 @@ public final class LocalRuntime implements ClientRuntime {
             if (into != null) {
                 loop.trace(CellTrace.ofClient(into));
             }
-            this.dialer = new ClientDialer(
+            ClientDialer dialer = new ClientDialer(
                     io,
                     loop,
                     cells.frameCodec(),
                     config().connectTimeout(),
                     Optional.empty(),
                     "the connection to the host");
+            this.search = new HostSearch(client, life, host, loop, dialer, secret, worker, found -> server = found);
             watchLife();
         }
 
@@ -263,98 +234,7 @@ public final class LocalRuntime implements ClientRuntime {
 
         @Override
         public void dial(long link) {
-            onWorker(() -> attempt(link));
-        }
-
-        private void attempt(long link) {
-            try {
-                Optional<HostInfo> info = config().directory().election().info();
-                if (info.isEmpty() || (info.get().port().isPresent() && nobodyHosts())) {
-                    elect(link, "nobody hosts " + config().directory().path());
-                } else {
-                    connect(link, info.get(), why -> elect(link, why));
-                }
-            } catch (LockUnavailableException e) {
-                loop.refused(link, String.valueOf(e.getMessage()));
-            }
-        }
-
-        /**
-         * A port outlives its host, and some other program may listen on it by now: only host.lock says whether there
-         * is one.
-         */
-        private boolean nobodyHosts() {
-            if (config().directory().election().tryHost() instanceof HostElection.Hosting hostLock) {
-                hostLock.close();
-                return true;
-            }
-            return false;
-        }
-
-        private void connect(long link, HostInfo info, Consumer<String> failed) {
-            server = "local:" + config().directory().path() + " (host: process " + info.pid() + ")";
-            secret.of(info);
-            dialer.connect(link, info.address(), failed);
-        }
-
-        /** Nobody answers where a host should be. */
-        private void elect(long link, String why) {
-            try {
-                elections.execute(() -> host(link, why));
-            } catch (RejectedExecutionException e) {
-                LOG.debug("{} has closed", client);
-            }
-        }
-
-        private void host(long link, String why) {
-            try {
-                switch (host) {
-                    case INPROCESS -> {
-                        if (LocalHosts.OF_THIS_JVM.tryHost(config())) {
-                            reconnect(link);
-                        } else {
-                            loop.refused(link, config().taken(why));
-                        }
-                    }
-                    case PROCESS ->
-                        again(link, launch.underWay(config()) ? "its host is being started" : config().taken(why));
-                    case NONE -> loop.refused(link, why);
-                }
-            } catch (IOException | RuntimeException | LinkageError e) {
-                LOG.warn("cannot host {}: {}", config().directory().path(), e.toString());
-                loop.refused(link, "cannot host " + config().directory().path() + ": " + e.getMessage());
-            }
-        }
-
-        private void reconnect(long link) {
-            Optional<HostInfo> info = config().directory().election().info();
-            if (info.isPresent()) {
-                connect(link, info.get(), again -> loop.refused(link, again));
-            } else {
-                loop.refused(link, "the host has ended");
-            }
-        }
-
-        /**
-         * Looks again in a moment; the cell, which waits longer after each refusal, is told only if that does not help
-         * soon.
-         */
-        @SuppressWarnings("FutureReturnValueIgnored") // the attempt itself says what went wrong
-        private void again(long link, String why) {
-            long now = System.nanoTime();
-            if (awaited != link) {
-                awaited = link;
-                awaitedSince = now;
-            }
-            if (now - awaitedSince >= AGAIN_NANOS || worker.isShutdown()) {
-                loop.refused(link, why);
-                return;
-            }
-            try {
-                worker.schedule(() -> attempt(link), AGAIN_MILLIS, TimeUnit.MILLISECONDS);
-            } catch (RejectedExecutionException e) {
-                LOG.debug("{} has closed", client);
-            }
+            onWorker(() -> search.attempt(link));
         }
 
         @Override
@@ -408,12 +288,12 @@ public final class LocalRuntime implements ClientRuntime {
                 LOG.trace("{}: no goodbye", client, e);
             }
             worker.shutdown();
-            elections.shutdown();
+            search.end();
             io.run(loop::shut);
             io.close();
             try {
                 worker.awaitTermination(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
-                elections.awaitTermination(closeTimeout.toNanos() / 4, TimeUnit.NANOSECONDS);
+                search.awaitEnd(closeTimeout.toNanos() / 4);
             } catch (InterruptedException e) {
                 interrupted = true;
             }

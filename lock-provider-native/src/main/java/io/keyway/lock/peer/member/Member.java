@@ -49,9 +49,10 @@ import org.slf4j.LoggerFactory;
  *   cell or the disk has failed, or the directory is no longer ours. The next run waits for the leases of this one.
  * </ul>
  *
- * <p>What holds in all of them: nothing leaves a cell before the record that it depends on is on disk, and no record is
- * written unless {@link #check} has just said that this process may serve. A table of grants is written only when no
- * cell runs any more, and only by a run that knows of every lease that may be believed in. The end happens once.
+ * <p><b>Invariants.</b> In all of them nothing leaves a cell before the record that it depends on is on disk, and no
+ * record is written unless {@link #check} has just said that this process may serve. A table of grants is written only
+ * when no cell runs any more, and only by a run that knows of every lease that may be believed in. The end happens
+ * once.
  *
  * <p>Cells run on their event loops; the disk and the locks of the operating system are asked on one thread beside
  * them.

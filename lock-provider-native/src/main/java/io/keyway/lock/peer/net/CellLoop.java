@@ -39,6 +39,10 @@ import org.slf4j.LoggerFactory;
  * meantime before anything of them expires. Not twice in a row, since it has read them in between: however slowly a
  * member runs, half of the time counts.
  *
+ * <p><b>Invariants.</b> Turns of a cell never overlap, nor begin within each other. What a turn says is written when
+ * the batch is over, in order, and nothing of it before what it depends on is on disk. A member's look at the clock
+ * comes after what was in its sockets has been read.
+ *
  * <p>An exception in a turn leaves a cell half changed. A member's runs no more; a client's drops its session and goes
  * on with the next one.
  */

@@ -41,6 +41,10 @@ import org.slf4j.LoggerFactory;
  * What is set meanwhile for an earlier time ends the select; while requests come it is a short one anyhow, since
  * each request sets an alarm, and none that is nearer.
  *
+ * <p><b>Invariants.</b> One task runs at any time, and what is given while one runs is run, by whoever runs it, before
+ * that thread goes on. One thread selects at any time, and while anything is to be read or is due, one does or is about
+ * to.
+ *
  * <p>An interrupt of a thread that has the role ends its select, and no more: the channels do not block, and those that
  * do not are not closed by an interrupt.
  */

@@ -6,7 +6,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockFields;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.Promising;
 import io.keyway.lock.peer.wire.WireException;
@@ -41,9 +41,9 @@ public final class GrantTable {
         /** Writes all but the session, which ends with its member. */
         public void write(WireWriter out) {
             out.text(key.id()).number(grant.token()).number(grant.hi());
-            LockCodec.mode(grant.mode(), out);
+            LockFields.mode(grant.mode(), out);
             out.number(grant.permits()).number(grant.ttl()).number(grant.left()).number(grant.keep());
-            LockCodec.owner(grant.owner(), out);
+            LockFields.owner(grant.owner(), out);
             out.number(grant.before()).number(grant.ceiling());
         }
     }
@@ -83,7 +83,7 @@ public final class GrantTable {
 
     /** Reads what {@link Entry#write} wrote. */
     public static Entry read(int algorithm, WireReader in) throws WireException {
-        Key key = new Key(algorithm, in.text(LockCodec.MAX_NAME));
+        Key key = new Key(algorithm, in.text(LockFields.MAX_NAME));
         long token = in.number();
         long hi = in.number();
         if (hi < token) {
@@ -95,13 +95,13 @@ public final class GrantTable {
                 new LockCall.Import(
                         token,
                         hi,
-                        LockCodec.mode(in),
-                        LockCodec.integer(in),
-                        LockCodec.ttl(in),
+                        LockFields.mode(in),
+                        LockFields.integer(in),
+                        LockFields.ttl(in),
                         in.number(),
                         in.number(),
-                        LockCodec.owner(in),
+                        LockFields.owner(in),
                         in.number(),
-                        LockCodec.integer(in)));
+                        LockFields.integer(in)));
     }
 }

@@ -8,7 +8,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
-import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockFields;
 import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import java.util.ArrayList;
@@ -30,7 +30,7 @@ public final class LockDirectory implements Machine {
     }
 
     private static LockMessage.Page page(LockMessage.ListNames list, Turn turn) {
-        int max = Math.max(1, Math.min(list.max(), LockCodec.MAX_PAGE));
+        int max = Math.max(1, Math.min(list.max(), LockFields.MAX_PAGE));
         int algorithm = list.key().algorithm();
         String first = list.prefix().compareTo(LockKeys.FIRST_NAME) < 0 ? LockKeys.FIRST_NAME : list.prefix();
         boolean isFirstPage = list.after().compareTo(first) < 0;

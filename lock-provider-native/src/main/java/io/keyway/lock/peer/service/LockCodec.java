@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.service;
 
 import io.keyway.lock.LeaseLoss;
-import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.service.LockMessage.Accepted;
@@ -38,8 +37,6 @@ import io.keyway.lock.peer.wire.BodyCodec;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
-import io.keyway.lock.spi.Owner;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,32 +47,10 @@ import java.util.Map;
  * the message's record, the name first.
  */
 public final class LockCodec implements BodyCodec {
-    /** The most bytes of the address of a lock or semaphore: of its name, and the mark of a semaphore. */
-    public static final int MAX_NAME = 513;
-
-    /** The most bytes of a client's name or of a reason. */
-    static final int MAX_TEXT = 1024;
-
-    static final int MAX_PARTICIPANTS = 1024;
-
-    /** The most names in one page of a directory. */
-    public static final int MAX_PAGE = 256;
-
     /** The longest time without readers that a writer can ask for, in nanoseconds. */
     private static final long MAX_QUIET = 86_400_000_000_000L;
 
     private static final long MAX_EPOCH = 0xFFFF_FFFFL;
-
-    /** In the order of their numbers on the wire. */
-    private static final List<LockMode> MODES = List.of(
-            LockMode.EXCLUSIVE,
-            LockMode.SHARED,
-            LockMode.PERMITS,
-            LockMode.INTENT_SHARED,
-            LockMode.INTENT_EXCLUSIVE,
-            LockMode.TREE_SHARED,
-            LockMode.TREE_SHARED_INTENT_EXCLUSIVE,
-            LockMode.TREE_EXCLUSIVE);
 
     private static final List<LeaseLoss.Cause> ENDS =
             List.of(LeaseLoss.Cause.EXPIRED, LeaseLoss.Cause.BROKEN, LeaseLoss.Cause.DENIED);
@@ -140,14 +115,16 @@ public final class LockCodec implements BodyCodec {
             row(
                     10,
                     NotGranted.class,
-                    (m, out) -> participants(m.holders(), choice(REFUSALS, m.cause(), out.varint(m.request()))),
-                    (k, e, in) -> new NotGranted(k, in.varint(), choice(REFUSALS, in), participants(in))),
+                    (m, out) -> LockFields.participants(
+                            m.holders(), LockFields.choice(REFUSALS, m.cause(), out.varint(m.request()))),
+                    (k, e, in) -> new NotGranted(
+                            k, in.varint(), LockFields.choice(REFUSALS, in), LockFields.participants(in))),
             row(
                     11,
                     Place.class,
-                    (m, out) ->
-                            participants(m.holders(), out.varint(m.request()).number(m.ahead())),
-                    (k, e, in) -> new Place(k, in.varint(), integer(in), participants(in))),
+                    (m, out) -> LockFields.participants(
+                            m.holders(), out.varint(m.request()).number(m.ahead())),
+                    (k, e, in) -> new Place(k, in.varint(), LockFields.integer(in), LockFields.participants(in))),
             row(
                     12,
                     Recall.class,
@@ -156,8 +133,10 @@ public final class LockCodec implements BodyCodec {
             row(
                     13,
                     Revoke.class,
-                    (m, out) -> choice(ENDS, m.cause(), token(m, out)).text(m.reason()),
-                    (k, e, in) -> new Revoke(k, token(e, in), choice(ENDS, in), in.text(MAX_TEXT))),
+                    (m, out) ->
+                            LockFields.choice(ENDS, m.cause(), token(m, out)).text(m.reason()),
+                    (k, e, in) ->
+                            new Revoke(k, token(e, in), LockFields.choice(ENDS, in), in.text(LockFields.MAX_TEXT))),
             row(
                     14,
                     Reasserted.class,
@@ -171,12 +150,18 @@ public final class LockCodec implements BodyCodec {
                             .text(m.prefix())
                             .text(m.after())
                             .number(m.max()),
-                    (k, e, in) -> new ListNames(k, in.varint(), in.text(MAX_NAME), in.text(MAX_NAME), integer(in))),
+                    (k, e, in) -> new ListNames(
+                            k,
+                            in.varint(),
+                            in.text(LockFields.MAX_NAME),
+                            in.text(LockFields.MAX_NAME),
+                            LockFields.integer(in))),
             row(
                     17,
                     Page.class,
-                    (m, out) -> names(m.names(), out.varint(m.request())).flag(m.more()),
-                    (k, e, in) -> new Page(k, in.varint(), names(in), in.flag())),
+                    (m, out) ->
+                            LockFields.names(m.names(), out.varint(m.request())).flag(m.more()),
+                    (k, e, in) -> new Page(k, in.varint(), LockFields.names(in), in.flag())),
             row(
                     18,
                     Show.class,
@@ -187,7 +172,7 @@ public final class LockCodec implements BodyCodec {
                     20,
                     Break.class,
                     (m, out) -> token(m, out.varint(m.request())).text(m.reason()),
-                    (k, e, in) -> new Break(k, in.varint(), token(e, in), in.text(MAX_TEXT))),
+                    (k, e, in) -> new Break(k, in.varint(), token(e, in), in.text(LockFields.MAX_TEXT))),
             row(
                     21,
                     Answer.class,
@@ -202,7 +187,7 @@ public final class LockCodec implements BodyCodec {
                     23,
                     Blocked.class,
                     (m, out) -> out.varint(m.request()).flag(m.last()).text(m.why()),
-                    (k, e, in) -> new Blocked(k, in.varint(), in.flag(), in.text(MAX_TEXT))),
+                    (k, e, in) -> new Blocked(k, in.varint(), in.flag(), in.text(LockFields.MAX_TEXT))),
             row(
                     24,
                     Seek.class,
@@ -228,8 +213,8 @@ public final class LockCodec implements BodyCodec {
             row(
                     29,
                     ClusterState.class,
-                    (m, out) -> names(m.silent(), out.flag(m.up()).flag(m.ready())),
-                    (k, e, in) -> new ClusterState(k, in.flag(), in.flag(), names(in))));
+                    (m, out) -> LockFields.names(m.silent(), out.flag(m.up()).flag(m.ready())),
+                    (k, e, in) -> new ClusterState(k, in.flag(), in.flag(), LockFields.names(in))));
 
     private static final Map<Class<?>, Row> BY_MESSAGE = new LinkedHashMap<>();
 
@@ -277,7 +262,7 @@ public final class LockCodec implements BodyCodec {
         if (view < 0 || view > MAX_EPOCH) {
             throw new WireException("an epoch of more than 32 bits");
         }
-        Key key = new Key(algorithm, in.text(MAX_NAME));
+        Key key = new Key(algorithm, in.text(LockFields.MAX_NAME));
         if (type < 1 || type > ROWS.size()) {
             throw WireReader.unknown(algorithm, type);
         }
@@ -287,22 +272,22 @@ public final class LockCodec implements BodyCodec {
     // Messages of many fields
 
     private static void acquire(Acquire m, WireWriter out) {
-        choice(MODES, m.mode(), out.varint(m.request()));
+        LockFields.mode(m.mode(), out.varint(m.request()));
         out.number(m.permits()).number(m.capacity()).number(m.perResource()).number(m.ttl());
         out.flag(m.noWait()).flag(m.wantPlace()).flag(m.cache());
         out.number(m.waited()).number(m.patience()).number(m.atLeast()).number(m.converts());
-        owner(m.owner(), out.number(m.quiet() - Acquire.IN_THE_QUEUE));
+        LockFields.owner(m.owner(), out.number(m.quiet() - Acquire.IN_THE_QUEUE));
     }
 
     private static Acquire acquire(Key key, WireReader in) throws WireException {
         return new Acquire(
                 key,
                 in.varint(),
-                mode(in),
-                integer(in),
-                integer(in),
-                integer(in),
-                ttl(in),
+                LockFields.mode(in),
+                LockFields.integer(in),
+                LockFields.integer(in),
+                LockFields.integer(in),
+                LockFields.ttl(in),
                 in.flag(),
                 in.flag(),
                 in.flag(),
@@ -311,39 +296,55 @@ public final class LockCodec implements BodyCodec {
                 in.number(),
                 in.number(),
                 in.number(MAX_QUIET - Acquire.IN_THE_QUEUE) + Acquire.IN_THE_QUEUE,
-                owner(in));
+                LockFields.owner(in));
     }
 
     private static Granted granted(Key key, long epoch, WireReader in) throws WireException {
         long request = in.varint();
         long token = token(epoch, in);
-        return new Granted(key, request, token, upTo(token, in), in.flag(), integer(in));
+        return new Granted(key, request, token, upTo(token, in), in.flag(), LockFields.integer(in));
     }
 
     private static void reassert(Reassert m, WireWriter out) {
         upTo(m.hi(), m.token(), upTo(m.used(), m.token(), token(m, out.varint(m.request()))));
-        owner(m.owner(), choice(MODES, m.mode(), out).number(m.permits()).number(m.ttl()));
+        LockFields.owner(
+                m.owner(), LockFields.mode(m.mode(), out).number(m.permits()).number(m.ttl()));
     }
 
     private static Reassert reassert(Key key, long epoch, WireReader in) throws WireException {
         long request = in.varint();
         long token = token(epoch, in);
         long used = upTo(token, in);
-        return new Reassert(key, request, token, used, upTo(token, in), mode(in), integer(in), ttl(in), owner(in));
+        return new Reassert(
+                key,
+                request,
+                token,
+                used,
+                upTo(token, in),
+                LockFields.mode(in),
+                LockFields.integer(in),
+                LockFields.ttl(in),
+                LockFields.owner(in));
     }
 
     private static void use(Use m, WireWriter out) {
-        participants(m.holders(), out.varint(m.query()));
-        participants(m.waiters(), out).number(m.more()).flag(m.last());
+        LockFields.participants(m.holders(), out.varint(m.query()));
+        LockFields.participants(m.waiters(), out).number(m.more()).flag(m.last());
     }
 
     private static Use use(Key key, WireReader in) throws WireException {
-        return new Use(key, in.varint(), participants(in), participants(in), integer(in), in.flag());
+        return new Use(
+                key,
+                in.varint(),
+                LockFields.participants(in),
+                LockFields.participants(in),
+                LockFields.integer(in),
+                in.flag());
     }
 
     private static void status(Status m, WireWriter out) {
-        participants(m.holders(), out.varint(m.request()));
-        participants(m.softWriters(), participants(m.waiters(), out));
+        LockFields.participants(m.holders(), out.varint(m.request()));
+        LockFields.participants(m.softWriters(), LockFields.participants(m.waiters(), out));
         out.number(m.perResource()).number(m.out());
         out.number(m.more()).flag(m.last());
     }
@@ -352,12 +353,12 @@ public final class LockCodec implements BodyCodec {
         return new Status(
                 key,
                 in.varint(),
-                participants(in),
-                participants(in),
-                participants(in),
-                integer(in),
-                integer(in),
-                integer(in),
+                LockFields.participants(in),
+                LockFields.participants(in),
+                LockFields.participants(in),
+                LockFields.integer(in),
+                LockFields.integer(in),
+                LockFields.integer(in),
                 in.flag());
     }
 
@@ -378,85 +379,5 @@ public final class LockCodec implements BodyCodec {
 
     private static long upTo(long from, WireReader in) throws WireException {
         return from + in.number(Tokens.MAX_COUNTER - Tokens.counter(from));
-    }
-
-    private static <E> WireWriter choice(List<E> of, E value, WireWriter out) {
-        return out.u8(of.indexOf(value));
-    }
-
-    private static <E> E choice(List<E> of, WireReader in) throws WireException {
-        int index = in.u8();
-        if (index >= of.size()) {
-            throw new WireException("the choice " + index + " of " + of.size());
-        }
-        return of.get(index);
-    }
-
-    /** Writes a mode as {@link #mode(WireReader)} reads it. */
-    public static void mode(LockMode mode, WireWriter out) {
-        choice(MODES, mode, out);
-    }
-
-    public static LockMode mode(WireReader in) throws WireException {
-        return choice(MODES, in);
-    }
-
-    /** Writes an owner as {@link #owner(WireReader)} reads it. */
-    public static void owner(Owner owner, WireWriter out) {
-        out.text(owner.client()).texts(owner.metadata());
-    }
-
-    public static Owner owner(WireReader in) throws WireException {
-        return new Owner(in.text(MAX_TEXT), in.texts());
-    }
-
-    /** Nanoseconds, at least 1. */
-    public static long ttl(WireReader in) throws WireException {
-        long ttl = in.number();
-        if (ttl == 0) {
-            throw new WireException("a ttl of 0");
-        }
-        return ttl;
-    }
-
-    /** A number of at most 31 bits. */
-    public static int integer(WireReader in) throws WireException {
-        return (int) in.number(Integer.MAX_VALUE);
-    }
-
-    /** Writes participants. */
-    public static WireWriter participants(List<Participant> participants, WireWriter out) {
-        out.number(participants.size());
-        for (Participant each : participants) {
-            owner(each.owner(), out);
-            choice(MODES, each.mode(), out).number(each.permits()).number(each.token());
-            out.number(Math.max(0, each.nanos())).number(each.kept());
-        }
-        return out;
-    }
-
-    /** Reads participants. */
-    public static List<Participant> participants(WireReader in) throws WireException {
-        int count = in.count(MAX_PARTICIPANTS, 6);
-        List<Participant> participants = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            participants.add(new Participant(owner(in), mode(in), integer(in), in.number(), in.number(), in.number()));
-        }
-        return List.copyOf(participants);
-    }
-
-    private static WireWriter names(List<String> names, WireWriter out) {
-        out.number(names.size());
-        names.forEach(out::text);
-        return out;
-    }
-
-    private static List<String> names(WireReader in) throws WireException {
-        int count = in.count(MAX_PAGE, 1);
-        List<String> names = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            names.add(in.text(MAX_NAME));
-        }
-        return List.copyOf(names);
     }
 }

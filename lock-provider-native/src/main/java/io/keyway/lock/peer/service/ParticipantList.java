@@ -62,7 +62,7 @@ public final class ParticipantList {
             more++;
             return;
         }
-        if (inPart + size > PART || part.size() == LockCodec.MAX_PARTICIPANTS) {
+        if (inPart + size > PART || part.size() == LockFields.MAX_PARTICIPANTS) {
             parts.add(List.copyOf(part));
             part = new ArrayList<>();
             inPart = 0;

@@ -40,10 +40,10 @@ final class ProbeCodec {
             throw new WireException("the kind " + kind + " of a probe");
         }
         Probe.Agent initiator = agent(in);
-        int priority = LockCodec.integer(in);
-        int age = LockCodec.integer(in);
+        int priority = LockFields.integer(in);
+        int age = LockFields.integer(in);
         long round = in.number();
-        int step = LockCodec.integer(in);
+        int step = LockFields.integer(in);
         int count = in.count(Probe.MAX_EDGES, LEAST_EDGE);
         List<Edge> path = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.service.LockCodec;
+import io.keyway.lock.peer.service.LockFields;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
@@ -234,7 +234,7 @@ class LeaseAdminTest extends LeaseScenarios {
         LockMessage.Page page;
         do {
             page = list("n", all.isEmpty() ? "" : all.get(all.size() - 1), Integer.MAX_VALUE);
-            assertThat(page.names().size()).isLessThanOrEqualTo(LockCodec.MAX_PAGE);
+            assertThat(page.names().size()).isLessThanOrEqualTo(LockFields.MAX_PAGE);
             all.addAll(page.names());
         } while (page.more());
         assertThat(all).hasSize(600).isSorted().doesNotHaveDuplicates();

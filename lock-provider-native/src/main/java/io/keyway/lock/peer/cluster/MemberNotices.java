@@ -1,0 +1,41 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.session.DuplicateMember;
+import io.keyway.lock.peer.session.EpochAdopted;
+import java.util.List;
+import org.slf4j.Logger;
+
+/** What the cells of a member tell that its operator has to know, as lines of the log. */
+final class MemberNotices {
+    private MemberNotices() {}
+
+    /** Says it in the log, if it concerns the operator. */
+    static void log(Logger log, String node, Notice notice) {
+        if (notice instanceof EpochAdopted adopted) {
+            log.warn(
+                    "somebody has seen a later life of member {} than this one knows of; it goes on with epoch {} after"
+                            + " a quarantine. Was its data directory lost or restored, or does another process run as "
+                            + "{}?",
+                    node,
+                    adopted.epoch(),
+                    node);
+        } else if (notice instanceof LockNotice.ClusterChanged changed) {
+            log.info("{} at member {}{}", changed.type(), node, silent(changed.silent()));
+        } else if (notice instanceof DuplicateMember doubled) {
+            log.error(
+                    "two processes run as member {}, and both talk to this one, from {} and from {}: the later one, {},"
+                            + " is refused; end it at once, and remove its copy of the data directory",
+                    doubled.node(),
+                    doubled.there(),
+                    doubled.refused(),
+                    doubled.refused());
+        }
+    }
+
+    private static String silent(List<String> members) {
+        return members.isEmpty() ? "" : "; no answer from " + String.join(", ", members);
+    }
+}
