@@ -17,6 +17,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.Incarnation;
+import io.keyway.lock.peer.session.MemberPromise;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
@@ -114,6 +115,9 @@ final class CounterModel implements Model {
 
     @Override
     public void forced(SimNode member, DurableRecord record) {
+        if (record instanceof MemberPromise) {
+            return;
+        }
         ByteBuffer bytes = ByteBuffer.allocate(RecordCodec.MAX_BYTES);
         records.write(record, new WireWriter(bytes));
         disks.get(member.slot()).put(records.key(record), Arrays.copyOf(bytes.array(), bytes.position()));

@@ -71,7 +71,9 @@ final class Attempts {
             done = answer;
             failure = why;
             state = State.ANSWERED;
-            LockSupport.unpark(thread);
+            if (thread != Thread.currentThread()) { // it does not park, and would wake up from its next park at once
+                LockSupport.unpark(thread);
+            }
         }
 
         Done<Attempt> result() throws Exception {

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random histories of three members that are the leaders of a bakery and six clients, all processes, under the faults
- * and by the rules of {@link ClusterHistoryTest}, but for other lists. {@code -Dkeyway.seed} and {@code
+ * Random histories of three members that are the leaders of a bakery, or of five, and six clients, all processes, under
+ * the faults and by the rules of {@link ClusterHistoryTest}, but for other lists. {@code -Dkeyway.seed} and {@code
  * -Dkeyway.histories} choose others.
  */
 class BakeryHistoryTest {
@@ -27,7 +27,7 @@ class BakeryHistoryTest {
     @Test
     @Timeout(300)
     void aHistory() throws Exception {
-        histories(1, 20261123, 3, ClusterHistoryTest.BUSY);
+        histories(1, 20261123, ClusterFaults.MEMBERS, 3, NAMES, ClusterHistoryTest.BUSY);
     }
 
     @Test
@@ -37,23 +37,40 @@ class BakeryHistoryTest {
         histories(
                 Integer.getInteger("keyway.histories", 200),
                 Long.getLong("keyway.seed", 1),
+                ClusterFaults.MEMBERS,
                 ClusterFaults.CLIENTS,
+                NAMES,
+                MEET_WITHIN);
+    }
+
+    /** Two of them do not lead until a leader is gone. */
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    void manyHistoriesOfFiveMembers() throws Exception {
+        histories(
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                5,
+                ClusterFaults.CLIENTS,
+                2 * NAMES,
                 MEET_WITHIN);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed, int clients, Duration meetWithin) throws Exception {
-        Cluster cluster = new Cluster("bakery", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
+    private void histories(int count, long seed, int members, int clients, int names, Duration meetWithin)
+            throws Exception {
+        Cluster cluster = new Cluster("bakery", directory, members, 0, clients, ClusterFaults.TTL);
         Traces traces = new Traces(directory.resolve("traces"), "BakeryHistoryTest");
         cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), names, false);
         ClusterFaults faults = new ClusterFaults(cluster, traces, crew, false, meetWithin);
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,
                         faults,
                         clients,
-                        NAMES,
+                        names,
                         ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
             cluster.start();
             System.out.println(nemesis.histories(count, seed));

@@ -81,8 +81,8 @@ final class Cluster implements AutoCloseable {
 
     /** Starts all members of a cluster that never ran; returns when each listens. */
     void start() throws InterruptedException {
-        seats.subList(0, first).forEach(Seat::init);
-        for (Seat seat : seats.subList(0, first)) {
+        firstList().forEach(Seat::init);
+        for (Seat seat : firstList()) {
             seat.awaitListening();
         }
     }
@@ -102,6 +102,11 @@ final class Cluster implements AutoCloseable {
     String url(Duration ttl) {
         return "lock:native:" + algorithm + "://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl)
                 + "&secretFile=" + secret + trace;
+    }
+
+    /** The members of its first list. */
+    List<Seat> firstList() {
+        return seats.subList(0, first);
     }
 
     List<Seat> seats() {

@@ -31,7 +31,7 @@ final class ClusterFaults implements Nemesis.Servers {
     /** How many clients there are, where a test has no reason for others. */
     static final int CLIENTS = 6;
 
-    /** Members at the start, and places for further ones. */
+    /** Members at the start, and places for further ones, likewise. */
     static final int MEMBERS = 3;
 
     static final int SPARES = 1;
@@ -76,7 +76,7 @@ final class ClusterFaults implements Nemesis.Servers {
         this.clients = cluster.clients();
         this.crew = crew;
         this.changesLists = changesLists;
-        this.list = List.copyOf(cluster.seats().subList(0, MEMBERS));
+        this.list = List.copyOf(cluster.firstList());
     }
 
     /** The same, whose first so many faults kill each member in its turn and start it again. */
@@ -179,7 +179,7 @@ final class ClusterFaults implements Nemesis.Servers {
     /** The operator's way to another list: who is to leave has ended for good, and the others start anew one by one. */
     private String change(SplittableRandom random) throws IOException, InterruptedException {
         List<Seat> next = new ArrayList<>(cluster.seats());
-        if (list.size() > MEMBERS) {
+        if (list.size() > cluster.firstList().size()) {
             next.remove(random.nextInt(next.size()));
         } else if (random.nextBoolean()) {
             next.remove(list.get(random.nextInt(list.size())));
