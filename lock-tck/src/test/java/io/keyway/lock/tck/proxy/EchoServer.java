@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /** Notes each byte that it gets, and sends it back. */
@@ -19,6 +20,7 @@ final class EchoServer implements AutoCloseable {
 
     private final ServerSocket listener = new ServerSocket(0, 2048, InetAddress.getLoopbackAddress());
     private final BlockingQueue<Integer> noted = new LinkedBlockingQueue<>();
+    private final Semaphore echoed = new Semaphore(0);
 
     EchoServer() throws IOException {
         start(this::accept);
@@ -35,6 +37,13 @@ final class EchoServer implements AutoCloseable {
             throw new AssertionError("nothing came within 30 s");
         }
         return next;
+    }
+
+    /** Waits until so many more bytes were sent back. */
+    void awaitEchoes(int count) throws InterruptedException {
+        if (!echoed.tryAcquire(count, 30, TimeUnit.SECONDS)) {
+            throw new AssertionError("no " + count + " bytes were sent back within 30 s");
+        }
     }
 
     private void accept() {
@@ -56,6 +65,7 @@ final class EchoServer implements AutoCloseable {
                 // Before: whoever has its answer may have another connection say the next one.
                 noted.add(read);
                 out.write(read);
+                echoed.release();
             }
             noted.add(END);
         } catch (IOException e) {

@@ -147,6 +147,7 @@ class FaultProxyTest {
         socket.getOutputStream().write('b');
         assertThat(server.next()).isEqualTo('a');
         assertThat(server.next()).isEqualTo('b');
+        server.awaitEchoes(2);
         settle();
         assertThat(socket.getInputStream().available()).isZero();
         proxy.heal();
@@ -161,6 +162,7 @@ class FaultProxyTest {
         socket.getOutputStream().write('b');
         assertThat(server.next()).isEqualTo('a');
         assertThat(server.next()).isEqualTo('b');
+        server.awaitEchoes(2);
         settle();
         proxy.heal();
         assertThat(answer(socket, 'c')).isEqualTo('c');
