@@ -123,9 +123,10 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = STANDARD,
             description =
-                    "What the members run, the protocol of the clients' URL (lock:native:NAME://): lease; lamport,"
-                            + " in whose clusters every member must answer; or bakery, where a majority of three"
-                            + " elected leaders must. All members say the same. Default: ${DEFAULT-VALUE}.")
+                    "What the members run, the protocol of the clients' URL (lock:native:NAME://): lease; failover,"
+                            + " the same led by one member that the others elect; lamport, in whose clusters every"
+                            + " member must answer; or bakery, where a majority of three elected"
+                            + " leaders must. All members say the same. Default: ${DEFAULT-VALUE}.")
     private String algorithm = STANDARD;
 
     @Option(
@@ -140,8 +141,8 @@ final class MemberCommand implements Callable<Integer> {
             names = "--priority",
             paramLabel = "N",
             description =
-                    "Which members of a bakery are elected: those of the smallest number, 1 to 14. 15 leads only where"
-                            + " nobody else is there. Default: 14.")
+                    "Which members of a bakery, or of failover, are elected: those of the smallest number, 1 to 14. 15"
+                            + " leads only where nobody else is there. Default: 14.")
     private @Nullable Integer priority;
 
     @Option(

@@ -39,7 +39,7 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(
             names = "--algorithm",
             paramLabel = "NAME",
-            description = "lease, lamport, bakery, election or bucket. Default: lease.")
+            description = "lease, lamport, bakery, election, failover or bucket. Default: lease.")
     private String algorithm = "lease";
 
     @Option(names = "--seed", paramLabel = "N", description = "Decides what nothing else decides. Default: 1.")
@@ -48,8 +48,8 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(
             names = "--members",
             paramLabel = "N",
-            description = "1 or 3; of lamport 3, of bakery 3 to 5, of election 4 or 5. Default: as few as there can be,"
-                    + " of election 5.")
+            description = "1 or 3; of lamport 3, of bakery and failover 3 to 5, of election 4 or 5. Default: as"
+                    + " few as there can be, of election 5.")
     private int members;
 
     @Option(names = "--clients", paramLabel = "N", description = "1 to 6. Default: 2.")

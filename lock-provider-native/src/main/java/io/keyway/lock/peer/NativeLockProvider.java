@@ -42,6 +42,7 @@ import java.util.function.BiConsumer;
  * Serves {@code lock:native:local://}, the lease service of this machine, {@code lock:native://a:7400,b:7400/cluster},
  * that of several members, and {@code lock:native:mem://name}, that of one JVM; and other algorithms of clusters, as in
  * {@code lock:native:lamport://a:7400,b:7400/cluster} and {@code lock:native:bakery://a:7400,b:7400,c:7400/cluster}.
+ * {@code lock:native:failover://a:7400,b:7400,c:7400/cluster} is the lease service led by one member that can be lost,
  * {@code lock:native:agent://a:7400,b:7400/cluster} is the lease service again, where every lock is one of a tree.
  */
 public final class NativeLockProvider implements LockProvider {

@@ -92,8 +92,8 @@ public final class NativeOptions {
 
     public static final Option<Integer> PRIORITY = Option.number("priority", 1, 15)
             .withDescription(
-                    "which members of a bakery are elected, the smallest first, otherwise 14; 15: only where nobody "
-                            + "else is there. Of the member that this process hosts");
+                    "which members of a bakery, or of failover, are elected, the smallest first, otherwise 14; 15: "
+                            + "only where nobody else is there. Of the member that this process hosts");
 
     public static final Option<String> MEMBER = Option.text("member")
             .withDescription("the member of the list that this process hosts, while a client of this URL is open");

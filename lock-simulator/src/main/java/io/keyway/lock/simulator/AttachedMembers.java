@@ -30,7 +30,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Some members that ask each other on behalf of their clients, each client attached to one of them for good. */
+/**
+ * Some members that talk to each other, and clients with one session each: attached to one of them for good, unless the
+ * algorithm says otherwise.
+ */
 abstract class AttachedMembers extends FixedMembers {
     /** Of as many members as there may be. */
     static final List<String> IDS = List.of("a", "b", "c", "d", "e");
@@ -83,10 +86,7 @@ abstract class AttachedMembers extends FixedMembers {
     @Override
     public void start(SimNode node) {
         if (!node.isMember()) {
-            ClientSession session = new ClientSession(
-                    settings, Sessions.incarnation(node, 0), SessionTarget.ONLY_MEMBER, List.of(), 0, 0);
-            node.talksTo(member(node), 0);
-            node.open(0, new Cell(algorithm.clientMachines(), session), member(node));
+            startClient(node);
             return;
         }
         node.disk().start(1 + world.now() / Nanos.SECOND, world.options().maxTtl());
@@ -100,8 +100,11 @@ abstract class AttachedMembers extends FixedMembers {
                 node.disk().startEpoch(),
                 isFirstUse ? Turn.NEVER : node.quarantineUntil(),
                 Horizon.NONE);
-        Cell cell = new Cell(
-                authorities[node.slot()].watch().watched(watched(node.slot(), machines)), sessions.withPeers());
+        sessions.withPeers();
+        if (algorithm.serving() == Algorithm.Serving.BY_LEADER) {
+            sessions.underLeader();
+        }
+        Cell cell = new Cell(authorities[node.slot()].watch().watched(watched(node.slot(), machines)), sessions);
         node.open(0, cell, null);
         RecordCodec records = algorithm.records().orElseThrow();
         for (byte[] stored : disks.getOrDefault(node.slot(), Map.of()).values()) {
@@ -114,6 +117,21 @@ abstract class AttachedMembers extends FixedMembers {
             long after = new Draws(world.options().seed(), 17 + node.slot()).below(confirmedWithin());
             world.wake(node, after, 0, confirmed);
         }
+    }
+
+    private void startClient(SimNode node) {
+        boolean led = algorithm.serving() == Algorithm.Serving.BY_LEADER;
+        ClientSession session = new ClientSession(
+                settings,
+                Sessions.incarnation(node, 0),
+                led ? SessionTarget.LEADER : SessionTarget.ONLY_MEMBER,
+                List.of(),
+                0,
+                0);
+        for (int slot = 0; slot < ids.size(); slot++) {
+            node.talksTo(world.member(slot), 0);
+        }
+        node.open(0, new Cell(algorithm.clientMachines(), session), led ? null : member(node));
     }
 
     /** All have said that they run with the list; if each is in its first life, that nothing was ever granted. */

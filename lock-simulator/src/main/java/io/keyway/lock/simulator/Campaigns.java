@@ -15,6 +15,7 @@ final class Campaigns {
             case COUNTER -> throw new IllegalArgumentException("the counter is an algorithm of the tests alone");
             case LAMPORT -> lamport(LamportMembers.kit());
             case BAKERY -> bakery(BakeryMembers.kit());
+            case FAILOVER -> failover(FailoverMembers.kit());
             case SHARED, PERMITS -> modes(profile, LeaseModel.Kit.PRODUCT);
         };
     }
@@ -25,6 +26,10 @@ final class Campaigns {
 
     static Campaign bakery(LeaseModel.Kit kit) {
         return new Campaign(Profile.BAKERY, world -> new LeaseModel(world, kit), LeaseActs::of);
+    }
+
+    static Campaign failover(LeaseModel.Kit kit) {
+        return new Campaign(Profile.FAILOVER, world -> new LeaseModel(world, kit), LeaseActs::of);
     }
 
     static Campaign cluster(LeaseModel.Kit kit) {

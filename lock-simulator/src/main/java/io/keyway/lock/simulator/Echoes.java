@@ -18,7 +18,15 @@ final class Echoes implements LostDeadline.Echoes {
 
     @Override
     public long highest(Use use) {
-        return wire(use.member).highest(use);
+        if (world.options().profile() != Options.Profile.FAILOVER) {
+            return wire(use.member).highest(use);
+        }
+        // What one member granted others extend, once it has been asserted there.
+        long highest = Long.MIN_VALUE;
+        for (Authority authority : authorities) {
+            highest = Math.max(highest, authority.wire().highest(use));
+        }
+        return highest;
     }
 
     @Override

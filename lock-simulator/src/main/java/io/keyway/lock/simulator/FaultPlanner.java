@@ -48,7 +48,7 @@ final class FaultPlanner {
         if (options.members() == 1 && isOfModes(options.profile())) {
             planner.handOvers();
         }
-        if (options.profile() == Profile.BAKERY) {
+        if (options.profile().elects()) {
             planner.lostMembers();
         }
         while (planner.faults.size() < options.faults()) {

@@ -102,14 +102,18 @@ record Grant(
             }
             if (cause instanceof MemberView.SessionEnded) {
                 Input input = member.main().lastInput();
-                // A link below zero is one that the member dialled itself, to another member.
                 boolean told = input instanceof Input.Died
-                        || (input instanceof Input.Arrived arrived
-                                && arrived.link() >= 0
-                                && world.net().client(arrived.link()) == grant.client());
+                        || (input instanceof Input.Arrived arrived && ends(arrived.link(), world, grant));
                 return told ? SESSION_ENDED : SESSION_SILENT;
             }
             return OTHER;
+        }
+
+        /** Whether the word came from its client, or from another member, by which all clients of a leader are over. */
+        private static boolean ends(long link, SimWorld world, Grant grant) {
+            boolean dialled = link < 0; // by the member itself, to another member
+            int sender = dialled ? 0 : world.net().client(link);
+            return sender == grant.client() || (sender <= 0 && world.options().profile() == Options.Profile.FAILOVER);
         }
     }
 

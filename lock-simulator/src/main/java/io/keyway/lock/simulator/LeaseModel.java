@@ -94,14 +94,14 @@ final class LeaseModel implements Model {
         LeaseCells cells = new LeaseCells(kit, options.maxTtl(), settings, counters, authorities);
         boolean network = options.members() > 1;
         this.topology = options.profile().attaches()
-                ? attached(kit.members().create(settings, all -> true))
+                ? attached(kit)
                 : network ? new Cluster(world, cells, users) : new OneMember(world, cells, users, authorities);
         boolean timed = !options.outOfSpec();
         if (world.tracer() != null) {
             oracles.add(world.tracer());
         }
         oracles.add(new AuthorityExclusion(timed ? holdings : null));
-        oracles.add(new TokenOrder());
+        oracles.add(new TokenOrder(options.profile() == Profile.FAILOVER));
         oracles.add(new OneEnd());
         oracles.add(new GivenBack());
         if (options.profile() == Profile.PERMITS) {
@@ -126,10 +126,13 @@ final class LeaseModel implements Model {
         }
     }
 
-    private Topology attached(MachineFactory members) {
-        return world.options().profile() == Profile.LAMPORT
-                ? new LamportMembers(world, authorities, users, members)
-                : new BakeryMembers(world, authorities, users, members);
+    private Topology attached(Kit kit) {
+        MachineFactory members = kit.members().create(settings, all -> true);
+        return switch (world.options().profile()) {
+            case LAMPORT -> new LamportMembers(world, authorities, users, members);
+            case FAILOVER -> new FailoverMembers(world, authorities, users, settings, members);
+            default -> new BakeryMembers(world, authorities, users, members);
+        };
     }
 
     private Seats seats() {

@@ -63,14 +63,21 @@ record Options(
         LAMPORT,
         /** Three to five members, of which three are the leaders of a bakery. */
         BAKERY,
+        /** Three to five members, of which one leads the lease service. */
+        FAILOVER,
         /** Readers and writers, who change from one to the other: one member, and in some worlds three or four. */
         SHARED,
         /** Permits of semaphores, of whose capacity each client has its own view: the same members. */
         PERMITS;
 
-        /** Whether each client is attached to one of some members, which ask each other on its behalf. */
+        /** Whether each client has one session, whichever member decides, and members talk to each other. */
         boolean attaches() {
-            return this == LAMPORT || this == BAKERY;
+            return this == LAMPORT || elects();
+        }
+
+        /** Whether members elect leaders. */
+        boolean elects() {
+            return this == BAKERY || this == FAILOVER;
         }
     }
 
@@ -93,7 +100,7 @@ record Options(
         boolean cluster = members || profile.attaches();
         int spares = members && new Draws(seed, 12).chance(500) ? 1 : 0;
         long of100 = draws.below(100);
-        int more = profile == Profile.BAKERY ? new Draws(seed, 15).below(3) : 0;
+        int more = profile.elects() ? new Draws(seed, 15).below(3) : 0;
         Budget budget = of100 < 70 ? Budget.STEADY : of100 < 90 ? Budget.RESTARTS : Budget.CHAOS;
         long maxTtl = draws.one(1L, 2L, 4L, 8L) * Nanos.SECOND;
         boolean calm = draws.chance(100);

@@ -3,13 +3,19 @@ package io.keyway.lock.simulator;
 
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.session.ClientSession;
+import io.keyway.lock.peer.session.WelcomeInfo;
 
 /** The way from the users of a client to its cells, and back. */
 interface Seats {
     /** The node that grants through a client's cell. */
     static int granter(SimCell cell) {
         SimNode target = cell.target();
-        return target == null ? Integer.MIN_VALUE : target.index();
+        if (target != null) {
+            return target.index();
+        }
+        WelcomeInfo last = ((ClientSession) cell.cell().sessions()).lastWelcome();
+        return last == null ? Integer.MIN_VALUE : 'a' - last.node().charAt(0);
     }
 
     /** The longest ttl that the users of that client may ask for. */

@@ -35,7 +35,8 @@ public record SimulationSettings(
         List<String> faults,
         List<String> slow) {
     /** What can be simulated. */
-    public static final List<String> ALGORITHMS = List.of("lease", "lamport", "bakery", "election", "bucket");
+    public static final List<String> ALGORITHMS =
+            List.of("lease", "lamport", "bakery", "election", "failover", "bucket");
 
     /** The name of all faults that the seed draws, of all kinds. */
     public static final String ANY = "any";
@@ -83,9 +84,9 @@ public record SimulationSettings(
         return algorithm.equals("lamport") || elects(algorithm);
     }
 
-    /** Whether members elect leaders: of a bakery, or of one whose leaders are lost. */
+    /** Whether members elect leaders: of a bakery, of one whose leaders are lost, or one of the lease service. */
     private static boolean elects(String algorithm) {
-        return algorithm.equals("bakery") || algorithm.equals("election");
+        return Set.of("bakery", "election", "failover").contains(algorithm);
     }
 
     private static void within(String what, long value, long least, long most) {
@@ -132,6 +133,7 @@ public record SimulationSettings(
         return switch (algorithm) {
             case "lamport" -> Profile.LAMPORT;
             case "bakery", "election" -> Profile.BAKERY;
+            case "failover" -> Profile.FAILOVER;
             case "bucket" -> Profile.PERMITS;
             default -> memberNodes() == 1 ? Profile.LEASE : Profile.CLUSTER;
         };

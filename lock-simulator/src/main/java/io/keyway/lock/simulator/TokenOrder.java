@@ -35,6 +35,16 @@ final class TokenOrder implements LeaseOracle {
     }
 
     private final Map<String, Name> names = new HashMap<>();
+    /** Whether another member takes over what holders assert of grants of its predecessor. */
+    private final boolean moves;
+
+    TokenOrder() {
+        this(false);
+    }
+
+    TokenOrder(boolean moves) {
+        this.moves = moves;
+    }
 
     @Override
     public void granted(Grant grant) {
@@ -61,12 +71,11 @@ final class TokenOrder implements LeaseOracle {
         name.grants.put(grant.token(), name.newest);
     }
 
-    /** A restarted authority takes over what its holder re-asserts; and a mode may change back. */
-    private static boolean again(Grant grant, Grant before) {
-        return grant.member() == before.member()
-                && grant.client() == before.client()
-                && grant.life() == before.life()
-                && (grant.memberLife() > before.memberLife() || grant.isBack());
+    /** An authority that was restarted, or took over, goes on with what a holder re-asserts; a mode may change back. */
+    private boolean again(Grant grant, Grant before) {
+        boolean same = grant.member() == before.member();
+        boolean later = same ? grant.memberLife() > before.memberLife() || grant.isBack() : moves;
+        return later && grant.client() == before.client() && grant.life() == before.life();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.algorithms;
 
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
+import io.keyway.lock.peer.lease.FailoverAlgorithm;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.service.Algorithm;
 import java.util.List;
@@ -11,8 +12,12 @@ import java.util.Optional;
 /** The registration of algorithms: one line for each. */
 public final class Algorithms {
     /** All of them; the first is the one of members and clients that name none. */
-    public static final List<Algorithm> ALL =
-            List.of(new LeaseAlgorithm(), LeaseAlgorithm.ofAgents(), new LamportAlgorithm(), new BakeryAlgorithm());
+    public static final List<Algorithm> ALL = List.of(
+            new LeaseAlgorithm(),
+            LeaseAlgorithm.ofAgents(),
+            new LamportAlgorithm(),
+            new BakeryAlgorithm(),
+            new FailoverAlgorithm());
 
     private Algorithms() {}
 

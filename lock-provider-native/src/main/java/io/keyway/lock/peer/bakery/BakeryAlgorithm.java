@@ -81,8 +81,8 @@ public final class BakeryAlgorithm implements Algorithm {
     }
 
     @Override
-    public boolean servedByAnyMember() {
-        return true;
+    public Serving serving() {
+        return Serving.BY_EACH;
     }
 
     @Override

@@ -60,7 +60,7 @@ public final class ClusterMode {
     /** A client of a member in its own process asks that one, where each will do. */
     private static List<NodeId> asked(OpenRequest request, Algorithm algorithm) {
         Optional<String> hosted = request.find(NativeOptions.MEMBER);
-        return hosted.isPresent() && algorithm.servedByAnyMember()
+        return hosted.isPresent() && algorithm.serving() == Algorithm.Serving.BY_EACH
                 ? List.of(NodeId.parse(hosted.get()))
                 : addresses(request.url());
     }

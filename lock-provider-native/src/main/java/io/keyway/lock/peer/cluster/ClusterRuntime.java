@@ -14,6 +14,7 @@ import io.keyway.lock.peer.net.ClientLoop;
 import io.keyway.lock.peer.net.HostNames;
 import io.keyway.lock.peer.net.MemberQuestions;
 import io.keyway.lock.peer.net.SuspendAwareClock;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.SessionTarget;
 import io.keyway.lock.peer.trace.CellTrace;
@@ -111,7 +112,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         this.router = new Router<>(
                 config.addresses().size(),
                 config.cells().routes(),
-                config.cells().algorithm().servedByAnyMember(),
+                config.cells().algorithm().serving(),
                 this);
     }
 
@@ -229,8 +230,11 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         List<NodeId> addresses = new ArrayList<>(
                 config.addresses().subList(first, config.addresses().size()));
         addresses.addAll(config.addresses().subList(0, first));
-        Cell cell = config.cells().client(SessionTarget.ANY_MEMBER, 0, 0);
-        MemberConnection finder = new MemberConnection(this, cell, cluster(), null, addresses);
+        boolean led = config.cells().algorithm().serving() == Algorithm.Serving.BY_LEADER;
+        Cell cell = config.cells().client(led ? SessionTarget.LEADER : SessionTarget.ANY_MEMBER, 0, 0);
+        MemberConnection finder = led
+                ? MemberConnection.toLeader(this, cell, cluster(), addresses)
+                : new MemberConnection(this, cell, cluster(), null, addresses);
         finder.loop().begin(List.of());
         return finder;
     }

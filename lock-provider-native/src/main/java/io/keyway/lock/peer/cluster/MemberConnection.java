@@ -31,6 +31,8 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
     private List<NodeId> addresses;
     private int next;
     private boolean connected;
+    /** It goes on at another address when another member leads. */
+    private final boolean moves;
 
     /**
      * A connection that dials nobody yet.
@@ -40,6 +42,22 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
      * @param addresses where members say they are, tried in this order, again and again
      */
     MemberConnection(ClusterRuntime runtime, Cell cell, String server, @Nullable NodeId node, List<NodeId> addresses) {
+        this(runtime, cell, server, node, addresses, false);
+    }
+
+    /** A connection to whichever member leads, that dials nobody yet. */
+    static MemberConnection toLeader(ClusterRuntime runtime, Cell cell, String cluster, List<NodeId> addresses) {
+        return new MemberConnection(runtime, cell, cluster, null, addresses, true);
+    }
+
+    private MemberConnection(
+            ClusterRuntime runtime,
+            Cell cell,
+            String server,
+            @Nullable NodeId node,
+            List<NodeId> addresses,
+            boolean moves) {
+        this.moves = moves;
         this.runtime = runtime;
         this.server = server;
         this.node = node;
@@ -75,8 +93,11 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
     /** The address at which it answered comes first. */
     @Override
     public void settled(NodeId member) {
-        node = member;
         server = member.toString();
+        if (moves) {
+            return;
+        }
+        node = member;
         NodeId good = addresses.get(Math.floorMod(next - 1, addresses.size()));
         addresses = good.equals(member) ? List.of(member) : List.of(good, member);
         next = 0;
@@ -114,6 +135,9 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
         boolean now = session.connected();
         boolean changed = now != connected;
         connected = now;
+        if (changed && now && moves) {
+            next--; // where it answers is the first to be tried again
+        }
         runtime.turned(this, session, changed);
         if (session.closed()) {
             goodbye.complete(null);

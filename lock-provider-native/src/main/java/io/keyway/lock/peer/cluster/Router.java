@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
@@ -137,8 +138,7 @@ public final class Router<C extends Router.Connection> {
     private final World<C> world;
     private final Function<Key, String> route;
     private final int addresses;
-    /** All goes to the member that was found first, for as long as that is one. */
-    private final boolean staysWithOne;
+    private final Algorithm.Serving serving;
 
     private final Map<ShardId, C> connections = new ConcurrentHashMap<>();
     private final Map<C, Said> said = new ConcurrentHashMap<>();
@@ -169,13 +169,13 @@ public final class Router<C extends Router.Connection> {
      * @param route what decides where a request for that machine goes; asked by any thread
      */
     public Router(int addresses, Function<Key, String> route, World<C> world) {
-        this(addresses, route, false, world);
+        this(addresses, route, Algorithm.Serving.BY_ROUTE, world);
     }
 
-    /** @param staysWithOne all requests go to one member, whatever their routes: the first that was found */
-    Router(int addresses, Function<Key, String> route, boolean staysWithOne, World<C> world) {
+    /** @param serving by which member; if by a leader, the finder's connection is the only one for good */
+    Router(int addresses, Function<Key, String> route, Algorithm.Serving serving, World<C> world) {
         this.addresses = addresses;
-        this.staysWithOne = staysWithOne;
+        this.serving = serving;
         this.route = route;
         this.world = world;
         this.unrouted = new UnroutedRequests(notice -> world.tell(null, notice));
@@ -284,7 +284,11 @@ public final class Router<C extends Router.Connection> {
                 world.spare(connection);
             }
         }
-        learn(staysWithOne ? told.by(attached(NodeId.parse(welcome.node()), told.members())) : told);
+        NodeId answering = NodeId.parse(welcome.node());
+        if (serving == Algorithm.Serving.BY_LEADER) {
+            connection.settled(answering);
+        }
+        learn(serving == Algorithm.Serving.BY_ROUTE ? told : told.by(attached(answering, told.members())));
     }
 
     private NodeId attached(NodeId answering, MemberList members) {
@@ -320,8 +324,8 @@ public final class Router<C extends Router.Connection> {
             if (known != null) {
                 dismissStranger(connection, known.routes);
             }
-            // All members may have moved while this one was not looking.
-            if (world.now() - foundAt > FIND_AGAIN_NANOS) {
+            // All members may have moved while this one was not looking. Who asks a leader looks for it everywhere.
+            if (serving != Algorithm.Serving.BY_LEADER && world.now() - foundAt > FIND_AGAIN_NANOS) {
                 find();
             }
             return;
@@ -443,7 +447,8 @@ public final class Router<C extends Router.Connection> {
     }
 
     private void survey(Key key, LockCall.ListNames question, Routes by) {
-        List<ShardId> all = by.all();
+        boolean led = serving == Algorithm.Serving.BY_LEADER;
+        List<ShardId> all = led ? List.of(by.authority(route.apply(key))) : by.all();
         long number = ++lastSurvey;
         surveys.put(number, new MergedPage(key, question, all.size()));
         for (ShardId authority : all) {

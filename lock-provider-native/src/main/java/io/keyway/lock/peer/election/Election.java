@@ -421,8 +421,8 @@ class Election implements Machine {
         return Math.min(settings.leaders(), members.size());
     }
 
-    private static long detection(Turn turn) {
-        return Math.min(DETECTION, turn.member().maxTtl());
+    private long detection(Turn turn) {
+        return Math.min(DETECTION, settings.lease(turn.member().maxTtl()));
     }
 
     /** Whether a leader was lost, for long enough, whose seat another member can take. */
@@ -665,7 +665,7 @@ class Election implements Machine {
             record(turn);
         }
         sayToAll(new Confirm(settings.key(), adopted.id(), turn.now(), bound()), turn);
-        turn.timer(ASK, turn.now() + turn.member().maxTtl() / 4);
+        turn.timer(ASK, turn.now() + settings.lease(turn.member().maxTtl()) / 4);
     }
 
     private void confirm(String member, Confirm question, Turn turn) {
@@ -714,7 +714,9 @@ class Election implements Machine {
         ages.sort(null);
         int majority = members.size() / 2 + 1;
         if (ages.size() >= majority) {
-            long until = turn.now() - ages.get(majority - 1) + turn.member().maxTtl();
+            long until = turn.now()
+                    - ages.get(majority - 1)
+                    + settings.lease(turn.member().maxTtl());
             if (leased == Turn.NEVER || until - leased > 0) {
                 leased = until;
                 tell(new ElectionCall.Leased(until), turn);

@@ -11,8 +11,10 @@ import java.util.List;
  * @param users the machines of the same cell that hear of views, by {@link ElectionCall}
  * @param leaders how many a view has; all members where there are fewer. The same at all members
  * @param priority of this member: 1 to 14, the smallest first, or {@link Identifier#OFF}
+ * @param lease for how long a view counts that a majority has confirmed, in nanoseconds; as long as the longest grant
+ *     where that is less
  */
-public record ElectionSettings(Key key, List<Key> users, int leaders, int priority) {
+public record ElectionSettings(Key key, List<Key> users, int leaders, int priority, long lease) {
     /** As the source has it. */
     public static final int LEADERS = 3;
 
@@ -25,5 +27,15 @@ public record ElectionSettings(Key key, List<Key> users, int leaders, int priori
         if (priority < 1 || priority > Identifier.OFF) {
             throw new IllegalArgumentException("priority: " + priority + " is not within 1 to " + Identifier.OFF);
         }
+    }
+
+    /** With leases of a view that are as long as the longest grant. */
+    public ElectionSettings(Key key, List<Key> users, int leaders, int priority) {
+        this(key, users, leaders, priority, Long.MAX_VALUE);
+    }
+
+    /** The length of a lease where no grant is longer than that, in nanoseconds. */
+    public long lease(long maxTtl) {
+        return Math.min(lease, maxTtl);
     }
 }

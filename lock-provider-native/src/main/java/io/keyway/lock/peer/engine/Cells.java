@@ -106,7 +106,13 @@ public final class Cells {
             Membership membership, Predicate<String> owned, long epoch, long quarantineUntil, Horizon horizon) {
         MemberSessions sessions =
                 new MemberSessions(session, membership, incarnation(), epoch, quarantineUntil, horizon);
-        return new Cell(algorithm.memberMachines(owned), algorithm.talksToMembers() ? sessions.withPeers() : sessions);
+        if (algorithm.talksToMembers()) {
+            sessions.withPeers();
+        }
+        if (algorithm.serving() == Algorithm.Serving.BY_LEADER) {
+            sessions.underLeader();
+        }
+        return new Cell(algorithm.memberMachines(owned), sessions);
     }
 
     /** Writes and reads the frames of these cells; a new one for each event loop. */

@@ -93,6 +93,35 @@ public interface MemberView {
         throw new IllegalStateException("the algorithm of this cell does not talk to members");
     }
 
+    /**
+     * This member leads until that time on the cell's clock, with no epoch above that one: clients are served by it.
+     * Beyond either of them their connections end, and their sessions stay as they are.
+     *
+     * @throws IllegalStateException if no member of the cluster leads, by its algorithm
+     */
+    default void serve(long until, long lastEpoch) {
+        throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
+    /**
+     * Another member leads, and not this one: the sessions of all clients are over.
+     *
+     * @throws IllegalStateException as of {@link #serve}
+     */
+    default void follow() {
+        throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
+    /**
+     * This member leads from now on: it has no session of a client and an epoch of at least that one, and is in
+     * quarantine for so many nanoseconds at least, if not 0.
+     *
+     * @throws IllegalStateException as of {@link #serve}
+     */
+    default void takeOver(long leastEpoch, long silence) {
+        throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
     /** All grants of live sessions, for a clean end. */
     List<Grant> grants();
 

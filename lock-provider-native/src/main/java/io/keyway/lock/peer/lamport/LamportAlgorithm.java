@@ -70,8 +70,8 @@ public final class LamportAlgorithm implements Algorithm {
     }
 
     @Override
-    public boolean servedByAnyMember() {
-        return true;
+    public Serving serving() {
+        return Serving.BY_EACH;
     }
 
     @Override

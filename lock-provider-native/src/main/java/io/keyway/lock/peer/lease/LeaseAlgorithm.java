@@ -79,60 +79,23 @@ public final class LeaseAlgorithm implements Algorithm {
 
     @Override
     public MachineFactory memberMachines(Predicate<String> owned) {
-        return key -> key.equals(LeaseKeys.DIRECTORY)
-                ? new LockDirectory()
-                : owned.test(key.id()) ? new LockManager(key, settings, admission(key)) : new WrongMember(key);
-    }
-
-    private static Admission admission(Key key) {
-        return LockKeys.isSemaphore(key) ? Admission.SEMAPHORES : Admission.LOCKS;
+        return ofMember(LeaseKeys.ALGORITHM, settings, owned);
     }
 
     @Override
     public MachineFactory clientMachines() {
-        return key -> key.equals(LeaseKeys.DIRECTORY)
-                ? new DirectoryClient(key)
-                : key.equals(LeaseKeys.CACHE)
-                        ? new GrantCache(settings.cacheSize())
-                        : new LockClientHelper(key, settings);
+        return ofClient(LeaseKeys.ALGORITHM, settings);
     }
 
     @Override
     public Algorithm openedWith(OpenRequest request) {
-        LockSettings opened = request.get(NativeOptions.CACHE) == NativeOptions.Switch.OFF
-                ? settings.withoutCache()
-                : settings.withCache(
-                        request.get(NativeOptions.CACHE_FOR).toNanos(), request.get(NativeOptions.CACHE_SIZE));
         return new LeaseAlgorithm(
-                request.get(NativeOptions.GUARD) == 0 ? opened : opened.withStopBeforeRevoked(),
-                trees || request.get(NativeOptions.TREE) == NativeOptions.Switch.ON);
+                opened(settings, request), trees || request.get(NativeOptions.TREE) == NativeOptions.Switch.ON);
     }
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        Set<Feature> features = EnumSet.of(
-                Feature.READ_WRITE,
-                Feature.SEMAPHORE,
-                Feature.FENCING,
-                Feature.FIFO,
-                Feature.LIST,
-                Feature.BREAK,
-                Feature.WAKE_UP,
-                Feature.UPGRADE,
-                Feature.DRAIN,
-                Feature.HOLD_AT_LEAST,
-                Feature.TRANSACTIONS,
-                Feature.TREE);
-        if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
-            features.add(Feature.CACHING);
-        }
-        if (trees || url.option(NativeOptions.TREE).orElse(NativeOptions.Switch.OFF) == NativeOptions.Switch.ON) {
-            // Each is of one grant, and the lock of a tree is several.
-            features.remove(Feature.UPGRADE);
-            features.remove(Feature.DRAIN);
-            features.remove(Feature.HOLD_AT_LEAST);
-        }
-        return features;
+        return features(url, trees);
     }
 
     @Override
@@ -161,5 +124,62 @@ public final class LeaseAlgorithm implements Algorithm {
                         Grade.NO,
                         "names are partitioned, not replicated: those of a member that fails wait for its restart");
         };
+    }
+
+    // What other algorithms of leases share
+
+    static MachineFactory ofMember(int algorithm, LockSettings settings, Predicate<String> owned) {
+        Key directory = LockKeys.directory(algorithm);
+        return key -> key.equals(directory)
+                ? new LockDirectory()
+                : owned.test(key.id()) ? new LockManager(key, settings, admission(key)) : new WrongMember(key);
+    }
+
+    private static Admission admission(Key key) {
+        return LockKeys.isSemaphore(key) ? Admission.SEMAPHORES : Admission.LOCKS;
+    }
+
+    static MachineFactory ofClient(int algorithm, LockSettings settings) {
+        Key directory = LockKeys.directory(algorithm);
+        Key cache = LockKeys.cache(algorithm);
+        return key -> key.equals(directory)
+                ? new DirectoryClient(key)
+                : key.equals(cache) ? new GrantCache(settings.cacheSize()) : new LockClientHelper(key, settings);
+    }
+
+    /** Those settings, as a client chooses them. */
+    static LockSettings opened(LockSettings settings, OpenRequest request) {
+        LockSettings opened = request.get(NativeOptions.CACHE) == NativeOptions.Switch.OFF
+                ? settings.withoutCache()
+                : settings.withCache(
+                        request.get(NativeOptions.CACHE_FOR).toNanos(), request.get(NativeOptions.CACHE_SIZE));
+        return request.get(NativeOptions.GUARD) == 0 ? opened : opened.withStopBeforeRevoked();
+    }
+
+    /** What clients can do that are opened with that URL. */
+    static Set<Feature> features(LockUrl url, boolean trees) {
+        Set<Feature> features = EnumSet.of(
+                Feature.READ_WRITE,
+                Feature.SEMAPHORE,
+                Feature.FENCING,
+                Feature.FIFO,
+                Feature.LIST,
+                Feature.BREAK,
+                Feature.WAKE_UP,
+                Feature.UPGRADE,
+                Feature.DRAIN,
+                Feature.HOLD_AT_LEAST,
+                Feature.TRANSACTIONS,
+                Feature.TREE);
+        if (url.option(NativeOptions.CACHE).orElse(NativeOptions.Switch.ON) == NativeOptions.Switch.ON) {
+            features.add(Feature.CACHING);
+        }
+        if (trees || url.option(NativeOptions.TREE).orElse(NativeOptions.Switch.OFF) == NativeOptions.Switch.ON) {
+            // Each is of one grant, and the lock of a tree is several.
+            features.remove(Feature.UPGRADE);
+            features.remove(Feature.DRAIN);
+            features.remove(Feature.HOLD_AT_LEAST);
+        }
+        return features;
     }
 }

@@ -45,12 +45,19 @@ public interface Algorithm {
         return key.id();
     }
 
-    /**
-     * Whether every member serves every request: a client then asks the member that it has found, and no other one as
-     * long as that one is a member. Otherwise the {@link #route} decides to which member it goes.
-     */
-    default boolean servedByAnyMember() {
-        return false;
+    /** Which member serves a request. */
+    enum Serving {
+        /** The one to which its {@link #route} leads. */
+        BY_ROUTE,
+        /** Each: a client asks the one that it has found, and no other one as long as that one is a member. */
+        BY_EACH,
+        /** The one that leads, which the members elect; the others let no client in. */
+        BY_LEADER
+    }
+
+    /** Which member serves its requests. */
+    default Serving serving() {
+        return Serving.BY_ROUTE;
     }
 
     /**
@@ -96,7 +103,7 @@ public interface Algorithm {
      */
     default Algorithm electing(OptionalInt leaders, OptionalInt priority) {
         throw new IllegalArgumentException(
-                name() + " elects no leaders, as bakery does: leave out leaders and priority");
+                name() + " elects no leaders, as bakery and failover do: leave out leaders and priority");
     }
 
     /** What its members must agree on beside their list, for people; empty if there is nothing. */

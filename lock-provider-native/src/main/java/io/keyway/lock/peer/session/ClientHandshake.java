@@ -134,7 +134,9 @@ final class ClientHandshake {
         seen.clear(); // only the node that answers here is ever told
         seen.put(welcome.node(), new Seen(welcome.node(), welcome.epoch(), member));
         heard = welcome.epoch();
-        target = new SessionTarget(target.role(), target.from(), welcome.node(), target.shard(), target.demand());
+        if (!target.moves()) {
+            target = target.at(welcome.node());
+        }
         WelcomeInfo said = new WelcomeInfo(
                 welcome.node(),
                 member,
@@ -200,6 +202,9 @@ final class ClientHandshake {
         if (refusal.code() == RefuseCode.DOUBLED) {
             return "another process runs as member " + target.from() + at(refusal.here())
                     + ", and lives; this one is seen" + at(refusal.there()) + ": end one of them";
+        }
+        if (refusal.code() == RefuseCode.NOT_LEADING) {
+            return "this member does not lead at this time";
         }
         String why = "the member refuses: " + refusal.code();
         return refusal.field().isEmpty()

@@ -49,6 +49,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A member that is told of an epoch of itself which it does not know goes on above it, and grants nothing for a
  *       quarantine: what it forgot may still be believed.
  *   <li>A floor of tokens is raised only while nobody else has a session, or may come back with a lease of before.
+ *   <li>Where one member leads ({@link LeaderLease}), no other one lets a client in, and no frame of a client is read
+ *       once it is not certain any more that this one leads.
  * </ul>
  */
 public final class MemberSessions implements SessionLayer, MemberView {
@@ -80,6 +82,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private boolean closing;
     /** The sessions that this member dials itself; null if its algorithm does not talk to members. */
     private @Nullable PeerGroup peers;
+    /** Whether this member leads; null where none does. */
+    private @Nullable LeaderLease leaderLease;
 
     /** The only member of its cluster. */
     public MemberSessions(
@@ -144,6 +148,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
         return this;
     }
 
+    /** The same, for an algorithm whose members elect one that serves the clients of all. Before the first turn. */
+    public MemberSessions underLeader() {
+        leaderLease = new LeaderLease();
+        return this;
+    }
+
     private static long checkedEpoch(long epoch) {
         if (epoch < 0 || epoch > Membership.LARGEST_EPOCH) {
             throw new IllegalArgumentException("epoch " + epoch + " has not 32 bits");
@@ -157,6 +167,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (quarantined && !listAwaited && begun.now() - quarantineUntil >= 0) {
             open(begun);
         }
+        lapse(begun);
         if (Turn.due(handshake.nextWork, begun.now())) {
             handshake.begin(begun);
         }
@@ -313,6 +324,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
             }
             return; // a hello or proof again: the network's duplicate
         }
+        if (frame instanceof Hello said && !leadsFor(said, turn)) {
+            // Without a challenge: who meets another life of whom it believes in takes the former one for over.
+            handshake.refuse(link, Handshake.refuse(RefuseCode.NOT_LEADING), turn);
+            return;
+        }
         Hello hello = handshake.arrived(link, frame, turn);
         if (hello == null) {
             return;
@@ -321,6 +337,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
             handshake.refuse(link, new Refuse(RefuseCode.CLOSING, "member", "ends", ""), turn);
         } else if (doubled(link, hello, turn)) {
             return;
+        } else if (!leadsFor(hello, turn)) {
+            handshake.refuse(link, Handshake.refuse(RefuseCode.NOT_LEADING), turn);
         } else if (heardOfOneself(hello, turn)) {
             RefuseCode unfit = raise(hello, turn);
             if (unfit == null) {
@@ -365,6 +383,49 @@ public final class MemberSessions implements SessionLayer, MemberView {
             }
         }
         return false;
+    }
+
+    /** Whether this member may talk to whoever says hello: to members always, to clients as long as it leads. */
+    private boolean leadsFor(Hello hello, SessionTurn turn) {
+        return leaderLease == null || hello.role() == SessionFrame.Role.MEMBER || leaderLease.admits(turn.now(), epoch);
+    }
+
+    /** Ends the connections of clients once it is not certain that this member leads. */
+    private void lapse(SessionTurn turn) {
+        if (leaderLease != null && leaderLease.lapsed(turn.now(), epoch)) {
+            turn.goal(LeaderGoal.LEASE_LAPSED);
+            table.hangUpClients(turn);
+        }
+    }
+
+    private LeaderLease leading() {
+        if (leaderLease == null) {
+            throw new IllegalStateException("no member leads in a cluster of this algorithm");
+        }
+        return leaderLease;
+    }
+
+    @Override
+    public void serve(long until, long lastEpoch) {
+        leading().serve(until, lastEpoch);
+    }
+
+    @Override
+    public void follow() {
+        leading().follow();
+        table.endClients(turn());
+    }
+
+    @Override
+    public void takeOver(long leastEpoch, long silence) {
+        SessionTurn now = turn();
+        follow();
+        if (silence > 0) {
+            beSilent(now.now() + silence);
+        }
+        if (leastEpoch > epoch) {
+            newEpoch(leastEpoch, now);
+        }
     }
 
     /**
@@ -432,14 +493,17 @@ public final class MemberSessions implements SessionLayer, MemberView {
         for (MemberSession session : table.all()) {
             session.waiting(awaitOpening);
         }
-        long until = turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl()));
+        beSilent(turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl())));
+        newEpoch(higher, turn);
+        turn.tell(new EpochAdopted(higher));
+    }
+
+    private void beSilent(long until) {
         // What is waited for already may last longer than any lease of this life.
         boolean longer = quarantined && quarantineUntil != Turn.NEVER && quarantineUntil - until > 0;
         quarantined = true;
         quarantineUntil = longer ? quarantineUntil : until;
         horizonGate.reach(quarantineUntil);
-        newEpoch(higher, turn);
-        turn.tell(new EpochAdopted(higher));
     }
 
     /** Nanoseconds, from now, before which this member grants nothing. */
@@ -535,6 +599,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (peers != null) {
             peers.flush(turn);
         }
+        lapse(turn);
         long until = table.leasesEnd();
         boolean promised = horizonGate.promises(until);
         if (!promised) {
@@ -554,6 +619,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
         }
         if (peers != null) {
             next = Turn.earlier(next, peers.nextWork());
+        }
+        if (leaderLease != null) {
+            next = Turn.earlier(next, leaderLease.next());
         }
         return Turn.earlier(next, handshake.nextWork);
     }
@@ -779,6 +847,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         copy.firstUse = firstUse;
         copy.closing = closing;
         copy.peers = peers == null ? null : peers.copy(copy);
+        copy.leaderLease = leaderLease == null ? null : leaderLease.copy();
         copy.awaitOpening.addAll(awaitOpening);
         return copy;
     }
@@ -806,6 +875,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
         table.encode(out);
         if (peers != null) {
             peers.encode(out);
+        }
+        if (leaderLease != null) {
+            leaderLease.encode(out);
         }
     }
 }

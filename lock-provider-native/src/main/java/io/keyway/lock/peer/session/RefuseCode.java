@@ -29,7 +29,9 @@ public enum RefuseCode {
     /** The client gives a floor of tokens that is lower than the one that another has given. */
     LOW_FLOOR(15, true),
     /** The client gives a floor of tokens above what others are granted who are connected. */
-    HIGH_FLOOR(16, false);
+    HIGH_FLOOR(16, false),
+    /** Another member leads, or none, or this one does not know whether it does. */
+    NOT_LEADING(17, false);
 
     private final int code;
     private final boolean lasting;

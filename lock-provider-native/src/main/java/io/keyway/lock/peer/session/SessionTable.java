@@ -174,6 +174,25 @@ final class SessionTable {
         }
     }
 
+    /** Ends the sessions of all clients, and of no member. */
+    void endClients(SessionTurn turn) {
+        for (MemberSession session : List.copyOf(sessions.values())) {
+            if (session.from.isEmpty()) {
+                end(session, turn);
+            }
+        }
+    }
+
+    /** Ends the connections of all clients; their sessions live on. */
+    void hangUpClients(SessionTurn turn) {
+        for (MemberSession session : sessions.values()) {
+            if (session.from.isEmpty() && session.connected()) {
+                breakLink(session, turn);
+            }
+        }
+        recent = null;
+    }
+
     /** A fresh session; it ends the former one of that client. */
     MemberSession open(Hello hello, SessionTurn turn) {
         MemberSession former = sessions.get(handshake.session(hello.client()));

@@ -9,8 +9,9 @@ import io.keyway.lock.peer.session.SessionFrame.Role;
  * @param from the id of the member that this session is of; empty if it is a client's
  * @param node the member's id; empty for any member of the cluster, and then for the one that answers first
  * @param shard which of its cells
+ * @param moves whichever member leads, at each time; otherwise the one that answered first, for good
  */
-public record SessionTarget(Role role, String from, String node, int shard, Demand demand) {
+public record SessionTarget(Role role, String from, String node, int shard, Demand demand, boolean moves) {
     /** When a session is to be up. */
     public enum Demand {
         /** While something is held or waited for. */
@@ -22,14 +23,18 @@ public record SessionTarget(Role role, String from, String node, int shard, Dema
     }
 
     /** A client of a cluster with one member. */
-    public static final SessionTarget ONLY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.ON_DEMAND);
+    public static final SessionTarget ONLY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.ON_DEMAND, false);
 
     /** A client that wants to know the members. */
-    public static final SessionTarget ANY_MEMBER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_WELCOMED);
+    public static final SessionTarget ANY_MEMBER =
+            new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_WELCOMED, false);
+
+    /** A client of the member that leads, where one does. */
+    public static final SessionTarget LEADER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_WELCOMED, true);
 
     /** A client of that cell. */
     public static SessionTarget at(String node, int shard) {
-        return new SessionTarget(Role.CLIENT, "", node, shard, Demand.ON_DEMAND);
+        return new SessionTarget(Role.CLIENT, "", node, shard, Demand.ON_DEMAND, false);
     }
 
     /** A member that keeps in touch with another one. */
@@ -39,6 +44,11 @@ public record SessionTarget(Role role, String from, String node, int shard, Dema
 
     /** A member's cell that keeps in touch with that of another one. */
     public static SessionTarget peer(String from, String node, int shard) {
-        return new SessionTarget(Role.MEMBER, from, node, shard, Demand.ALWAYS);
+        return new SessionTarget(Role.MEMBER, from, node, shard, Demand.ALWAYS, false);
+    }
+
+    /** The same, for that member alone. */
+    SessionTarget at(String member) {
+        return new SessionTarget(role, from, member, shard, demand, false);
     }
 }

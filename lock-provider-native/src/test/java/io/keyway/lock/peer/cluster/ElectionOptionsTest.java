@@ -53,6 +53,9 @@ class ElectionOptionsTest {
         assertRefused(url("bakery", "leaders=2" + hosted()), "leaders: 2 is none of 1, 3 and 5");
         assertRefused(url("bakery", "priority=16" + hosted()), "priority: \"16\" is outside");
         assertRefused(url("bakery", "leaders=3"), "leaders and priority are of a member; add member=HOST:PORT");
-        assertRefused(url("lease", "priority=1" + hosted()), "lease elects no leaders, as bakery does");
+        assertRefused(url("lease", "priority=1" + hosted()), "lease elects no leaders, as bakery and failover do");
+        assertRefused(url("failover", "leaders=3" + hosted()), "leaders: failover has 1, not 3");
+        assertRefused(
+                url("failover", "shards=2" + hosted()), "shards: the leader of failover decides on all names in one");
     }
 }

@@ -125,7 +125,7 @@ final class TestMembers implements AutoCloseable {
                 init,
                 Set.copyOf(removed.stream().map(this::node).toList()),
                 maxTtl,
-                SHARDS,
+                algorithm.serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
                 floors.getOrDefault(letter, 0L));
         ClusterMember member = ClusterMember.start(plan, algorithm, () -> ended.add(letter));

@@ -50,7 +50,7 @@ final class MemberProgram {
                 args[6].equals("init"),
                 Set.copyOf(nodes(args[7])),
                 Duration.ofMillis(Long.parseLong(args[4])),
-                SHARDS,
+                algorithm().serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
                 security(Path.of(args[5])),
                 0);
         try (ClusterMember member = ClusterMember.start(plan, algorithm(), () -> System.exit(FAILED))) {

@@ -1,0 +1,201 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.election.ElectionCall.Elected;
+import io.keyway.lock.peer.election.ElectionCall.Leased;
+import io.keyway.lock.peer.election.ElectionCall.Recorded;
+import io.keyway.lock.peer.election.ElectionCall.Reserve;
+import io.keyway.lock.peer.election.View;
+import io.keyway.lock.peer.election.ViewId;
+import io.keyway.lock.peer.home.HomeCall;
+import io.keyway.lock.peer.kernel.Call;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.LeaderGoal;
+import java.util.List;
+
+/**
+ * Whether this member decides on all names of its cluster; every member has one.
+ *
+ * <p><b>States.</b> <i>Following</i>: another member has the one seat of the latest view, or no view is known; no
+ * client is let in. <i>Silent</i>: this member has the seat; clients are let in, hold what they held and queue, and
+ * nothing is granted. <i>Open</i>: it grants. In the last two it serves for as long as the members have leased the view
+ * to it; in between it is as if it were not there, and then goes on where it was.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>Who gets the seat is silent for a lease of the view and the longest lease of a lock, and for what clocks may
+ *       differ by. A majority has voted for it by then and confirms nothing earlier, so the former leader reads no
+ *       frame of a client after the lease that it had; and no client believes for longer than its ttl in what such a
+ *       frame brought it.
+ *   <li>A life of a member that finds itself with the seat is silent again, unless a record says that a former life was
+ *       open by that very seat.
+ *   <li>A majority has recorded an epoch that is no lower than that of any token, before the token is granted; whoever
+ *       gets the seat begins above what is recorded. So the tokens of a name rise.
+ *   <li>A leader has no session of a client, and so no grant, that is older than its seat.
+ * </ul>
+ */
+class Leadership implements Machine {
+    /** How long the members lease the view to its leader. */
+    static final long LEASE = 3_000_000_000L;
+    /** So many epochs are reserved at once: seldom more than one is used in a life. */
+    private static final long AHEAD = 16;
+
+    /** That this member was open by the seat that it has since that view. */
+    record Opened(ViewId since) implements DurableRecord {}
+
+    private ViewId seat = ViewId.NONE;
+    private ViewId opened = ViewId.NONE;
+    private String leader = "";
+    private long leasedUntil = Turn.NEVER;
+    private long recorded;
+    private long reserved;
+
+    /** Whether who gets the seat is silent; an unsafe variant is not. */
+    boolean isSilentAtFirst() {
+        return true;
+    }
+
+    /** Whether it serves only while the view is leased to it; an unsafe variant serves as long as it knows no other. */
+    boolean heedsLease() {
+        return true;
+    }
+
+    /** Whether it begins above what others may have granted; an unsafe variant goes on with its own epoch. */
+    boolean raisesEpoch() {
+        return true;
+    }
+
+    @Override
+    public void called(Call call, Turn turn) {
+        if (call instanceof MemberView.Restored restored) {
+            opened = ((Opened) restored.record()).since();
+            return;
+        } else if (call instanceof Elected elected) {
+            elected(elected, turn);
+        } else if (call instanceof Leased leased) {
+            renewed(leased.until(), turn);
+        } else if (call instanceof Recorded bound) {
+            recorded = bound.bound();
+        }
+        look(turn);
+    }
+
+    private void renewed(long until, Turn turn) {
+        boolean lapsed = leasedUntil != Turn.NEVER && Turn.due(leasedUntil, turn.now());
+        if (lapsed && leads()) {
+            turn.goal(LeaderGoal.LEASE_RENEWED);
+        }
+        leasedUntil = until;
+    }
+
+    private void elected(Elected elected, Turn turn) {
+        View view = elected.view();
+        ViewId mine = view.since(turn.peers().self());
+        leader = String.join(",", view.leaders());
+        if (mine.equals(ViewId.NONE)) {
+            if (leads()) {
+                turn.goal(LeaderGoal.DEPOSED);
+            }
+            seat = ViewId.NONE;
+            turn.member().follow();
+        } else if (!mine.equals(seat)) {
+            seat = mine;
+            takeOver(view, elected, turn);
+        }
+    }
+
+    private boolean leads() {
+        return !seat.equals(ViewId.NONE);
+    }
+
+    private void takeOver(View view, Elected elected, Turn turn) {
+        MemberView member = turn.member();
+        boolean first = view.first() && !elected.restored() && view.id().equals(seat);
+        long silence = 0;
+        if (!first && !seat.equals(opened) && isSilentAtFirst()) {
+            silence = member.quarantine() + lease(member) + lease(member) / 50;
+            turn.goal(elected.restored() ? LeaderGoal.SILENT_AGAIN : LeaderGoal.TOOK_OVER);
+        }
+        long least = Math.max(elected.recorded(), member.epoch()) + 1;
+        member.takeOver(raisesEpoch() ? least : member.epoch(), silence);
+        member.awaitOpening(FailoverKeys.LEADERSHIP);
+    }
+
+    private static long lease(MemberView member) {
+        return Math.min(LEASE, member.maxTtl());
+    }
+
+    private void look(Turn turn) {
+        MemberView member = turn.member();
+        if (leads()) {
+            if (!seat.equals(opened) && !member.quarantined()) {
+                opened = seat;
+                turn.force(new Opened(seat));
+            }
+            if (member.epoch() + AHEAD / 2 > reserved) {
+                reserved = member.epoch() + AHEAD;
+                turn.call(FailoverKeys.ELECTION, new Reserve(reserved));
+            }
+            member.serve(heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded);
+        }
+        List<String> deciding = leader.isEmpty() ? List.of() : List.of(leader);
+        turn.call(FailoverKeys.CLUSTER, new HomeCall.Deciding(deciding, leasedUntil));
+    }
+
+    @Override
+    public void received(Peer from, Message message, Turn turn) {}
+
+    @Override
+    public void due(int slot, Turn turn) {}
+
+    /** The key at which each member has one, as an election calls it. */
+    static Key key() {
+        return FailoverKeys.LEADERSHIP;
+    }
+
+    /** Since when it has the seat; {@link ViewId#NONE} if it has none. */
+    ViewId seat() {
+        return seat;
+    }
+
+    /** Never: it knows whether this member leads. */
+    @Override
+    public boolean atRest() {
+        return false;
+    }
+
+    /** One of the same kind, for {@link #copy}. */
+    Leadership fresh() {
+        return new Leadership();
+    }
+
+    @Override
+    public Leadership copy() {
+        Leadership copy = fresh();
+        copy.seat = seat;
+        copy.opened = opened;
+        copy.leader = leader;
+        copy.leasedUntil = leasedUntil;
+        copy.recorded = recorded;
+        copy.reserved = reserved;
+        return copy;
+    }
+
+    @Override
+    public void encode(StateEncoder out) {
+        out.value(seat)
+                .value(opened)
+                .put(leader)
+                .time(leasedUntil)
+                .put(recorded)
+                .put(reserved);
+    }
+}

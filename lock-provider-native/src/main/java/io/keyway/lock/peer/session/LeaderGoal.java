@@ -1,0 +1,18 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import io.keyway.lock.peer.kernel.CoverageGoal;
+
+/** Rare situations of a cluster in which one member leads. */
+public enum LeaderGoal implements CoverageGoal {
+    /** A member that served clients was not certain any more that it leads. */
+    LEASE_LAPSED,
+    /** It became certain again, and nobody had led in between. */
+    LEASE_RENEWED,
+    /** A member took over from another one. */
+    TOOK_OVER,
+    /** A leader learnt that another member leads. */
+    DEPOSED,
+    /** A leader ended before its silence was over, and started anew. */
+    SILENT_AGAIN
+}

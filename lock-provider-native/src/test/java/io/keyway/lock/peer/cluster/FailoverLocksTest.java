@@ -1,0 +1,118 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Locks;
+import io.keyway.lock.peer.lease.FailoverAlgorithm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Three members of which one leads, and users who see that another one does. */
+@Timeout(120)
+class FailoverLocksTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    Path directory;
+
+    private TestMembers members;
+    private String maxTtl = "";
+
+    private void start(Duration longest) throws IOException {
+        members = new TestMembers(directory, new FailoverAlgorithm(), "a", "b", "c");
+        members.startAll("abc", longest, true);
+        maxTtl = longest.toSeconds() + "s";
+    }
+
+    @AfterEach
+    void end() {
+        members.close();
+    }
+
+    private LockClient open() {
+        return open("abc", "");
+    }
+
+    private LockClient open(String letters, String options) {
+        return Locks.open("lock:native:failover://" + String.join(",", members.ids(letters)) + "/keyway?maxTtl="
+                + maxTtl + "&ttl=" + maxTtl + options);
+    }
+
+    /** The member that lets clients in. */
+    private String leader() throws InterruptedException {
+        for (String letter : new String[] {"a", "b", "c"}) {
+            try (LockClient alone = open(letter, "&connectTimeout=1s")) {
+                alone.lock("who leads").tryAcquire(Duration.ofMillis(300)).ifPresent(Lease::close);
+                return letter;
+            } catch (LockUnavailableException e) {
+                assertThat(e.getMessage()).containsAnyOf("does not lead at this time", "Connection refused");
+            }
+        }
+        throw new AssertionError("nobody leads");
+    }
+
+    @Test
+    void aClusterThatHasNeverRunGrantsAsSoonAsItHasElected() throws Exception {
+        start(Duration.ofMinutes(10));
+        try (LockClient one = open();
+                LockClient two = open()) {
+            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            assertThat(two.lock("job").tryAcquire()).isEmpty();
+            held.close();
+            Lease next = two.lock("job").tryAcquire().orElseThrow();
+            assertThat(next.token()).isGreaterThan(held.token());
+        }
+    }
+
+    @Test
+    void whoHoldsALockKeepsItWhenAnotherMemberTakesOver() throws Exception {
+        start(Duration.ofSeconds(20));
+        try (LockClient one = open()) {
+            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            String former = leader();
+            members.end(former);
+            // Its belief ends 15 s after the last word of the former leader, and stands still until the next one takes
+            // its claim over.
+            await().atMost(PATIENCE).until(() -> held.remaining().compareTo(Duration.ofSeconds(13)) < 0);
+            await().atMost(PATIENCE).until(() -> held.remaining().compareTo(Duration.ofSeconds(14)) > 0);
+            assertThat(held.isHeld()).isTrue();
+            assertThat(leader()).isNotEqualTo(former);
+            held.close();
+        }
+    }
+
+    @Test
+    void whoWaitsIsServedByTheNextLeaderWithAHigherToken() throws Exception {
+        start(Duration.ofSeconds(1));
+        try (LockClient one = open();
+                LockClient two = open("abc", "&cache=off")) {
+            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            CompletableFuture<Lease> waiting = two.lock("job").acquireAsync().toCompletableFuture();
+            members.end(leader());
+            Lease next = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(held.isHeld()).isFalse();
+            assertThat(next.token()).isGreaterThan(held.token());
+            next.close();
+            String second = leader();
+            members.end(second); // one of three is left
+            assertThatThrownBy(() -> two.lock("job").tryAcquire(Duration.ofSeconds(3)))
+                    .isInstanceOf(LockUnavailableException.class);
+            members.start(second, "abc", Duration.ofSeconds(1), false);
+            Lease last = two.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            assertThat(last.token()).isGreaterThan(next.token());
+        }
+    }
+}

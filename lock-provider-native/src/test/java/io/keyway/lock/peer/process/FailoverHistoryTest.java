@@ -1,0 +1,70 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.Traces;
+import io.keyway.lock.testing.WorkerPool;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random histories of three members of which one leads, or of five, and six clients, all processes, under the faults
+ * and by the rules of {@link ClusterHistoryTest}, but for other lists. {@code -Dkeyway.seed} and {@code
+ * -Dkeyway.histories} choose others.
+ */
+class FailoverHistoryTest {
+    private static final int NAMES = 4;
+    /** Elections may have to be repeated, and whoever takes over is silent. */
+    private static final Duration ELECT_WITHIN = Duration.ofSeconds(12);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    @Timeout(300)
+    void aHistory() throws Exception {
+        histories(1, 20261124, ClusterFaults.MEMBERS, ELECT_WITHIN.plus(ClusterHistoryTest.BUSY));
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    void manyHistories() throws Exception {
+        histories(
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                ClusterFaults.MEMBERS,
+                ELECT_WITHIN);
+    }
+
+    /** Two of them can be lost. */
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    void manyHistoriesOfFiveMembers() throws Exception {
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), 5, ELECT_WITHIN);
+    }
+
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    private void histories(int count, long seed, int members, Duration within) throws Exception {
+        Cluster cluster = new Cluster("failover", directory, members, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
+        Traces traces = new Traces(directory.resolve("traces"), "FailoverHistoryTest");
+        cluster.trace(traces.directory());
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        ClusterFaults faults = new ClusterFaults(cluster, traces, crew, false, within);
+        try (cluster;
+                Nemesis nemesis = new Nemesis(
+                        crew,
+                        faults,
+                        ClusterFaults.CLIENTS,
+                        NAMES,
+                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
+            cluster.start();
+            System.out.println(nemesis.histories(count, seed));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import io.keyway.lock.peer.election.Elections;
+import io.keyway.lock.peer.election.Identifier;
+import io.keyway.lock.peer.election.ViewId;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.MachineFactory;
+import io.keyway.lock.peer.lease.FailoverAlgorithm;
+import io.keyway.lock.peer.lease.FailoverView;
+import io.keyway.lock.peer.service.LockSettings;
+import io.keyway.lock.peer.session.MemberSessions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Members that elect one which decides on all names, and clients that look for it everywhere. */
+final class FailoverMembers extends AttachedMembers {
+    /** The elections of each member. */
+    private final List<MachineFactory> elections = new ArrayList<>();
+    /** How often each client has dialled. */
+    private final Map<Integer, Integer> dials = new HashMap<>();
+
+    private final long confirmedWithin;
+
+    FailoverMembers(
+            SimWorld world, Authority[] authorities, LeaseUsers users, LockSettings settings, MachineFactory machines) {
+        super(world, new FailoverAlgorithm(settings), authorities, users, machines);
+        Draws draws = new Draws(world.options().seed(), 13);
+        boolean priorities = draws.chance(200);
+        confirmedWithin = new Draws(world.options().seed(), 16).chance(300) ? 2 * Nanos.SECOND : 0;
+        for (int member = 0; member < world.memberNodes(); member++) {
+            int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
+            elections.add(new FailoverAlgorithm(settings)
+                    .electing(OptionalInt.empty(), OptionalInt.of(priority))
+                    .memberMachines(all -> true));
+        }
+    }
+
+    /** The product's machines. */
+    static LeaseModel.Kit kit() {
+        return kit(FailoverView.leadership(), null);
+    }
+
+    /** The product's, but for the machine of that key, where one is given. */
+    static LeaseModel.Kit kit(Key other, @Nullable Machine machine) {
+        return new LeaseModel.Kit(
+                (settings, owned) -> {
+                    MachineFactory product = new FailoverAlgorithm(settings).memberMachines(owned);
+                    return key -> machine != null && key.equals(other) ? machine.copy() : product.create(key);
+                },
+                settings -> new FailoverAlgorithm(settings).clientMachines(),
+                true,
+                Set.of(),
+                new FailoverAlgorithm().id());
+    }
+
+    @Override
+    long confirmedWithin() {
+        return confirmedWithin;
+    }
+
+    @Override
+    MachineFactory watched(int member, MachineFactory members) {
+        return key -> (key.equals(FailoverView.election()) ? elections.get(member) : members).create(key);
+    }
+
+    @Override
+    void forgot(int member) {}
+
+    /** One after the other, whoever answered last first. */
+    @Override
+    public SimNode dials(SimCell cell) {
+        int count = dials.merge(cell.node().index(), 1, Integer::sum);
+        return world.member((cell.node().index() + count) % world.memberNodes());
+    }
+
+    /** V3: while a member may serve clients by its seat, nobody grants who has the seat by a later view. */
+    @Override
+    public void looked(SimNode node) {
+        if (!node.isMember() || world.options().outOfSpec()) {
+            return;
+        }
+        for (int one = 0; one < world.memberNodes(); one++) {
+            for (int other = 0; other < world.memberNodes(); other++) {
+                if (one != other && (one == node.slot() || other == node.slot())) {
+                    judge(world.member(one), world.member(other));
+                }
+            }
+        }
+    }
+
+    private static void judge(SimNode former, SimNode leader) {
+        ViewId old = seat(former);
+        ViewId seat = seat(leader);
+        boolean serves =
+                !old.equals(ViewId.NONE) && Elections.leased(machine(former, FailoverView.election()), former.clock());
+        if (serves && old.compareTo(seat) < 0 && grants(leader)) {
+            throw new Violation("V3", former + " may serve by " + old + ", and " + leader + " grants by " + seat);
+        }
+    }
+
+    private static boolean grants(SimNode leader) {
+        Machine election = machine(leader, FailoverView.election());
+        return !((MemberSessions) leader.main().cell().sessions()).quarantined()
+                && Elections.leased(election, leader.clock());
+    }
+
+    private static ViewId seat(SimNode member) {
+        return member.alive() && !member.cells().isEmpty()
+                ? FailoverView.seat(machine(member, FailoverView.leadership()))
+                : ViewId.NONE;
+    }
+
+    private static Machine machine(SimNode member, Key key) {
+        Machine machine = member.main().cell().machine(key);
+        if (machine == null) {
+            throw new IllegalStateException(member + " has no " + key);
+        }
+        return machine;
+    }
+
+    @Override
+    boolean isIdle(Cell member, Key key) {
+        return true;
+    }
+}
