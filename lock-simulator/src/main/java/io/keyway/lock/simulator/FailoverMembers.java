@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
-import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.kernel.Cell;
@@ -11,7 +10,6 @@ import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
 import io.keyway.lock.peer.lease.FailoverView;
 import io.keyway.lock.peer.service.LockSettings;
-import io.keyway.lock.peer.session.MemberSessions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -81,47 +79,36 @@ final class FailoverMembers extends AttachedMembers {
         return world.member((cell.node().index() + count) % world.memberNodes());
     }
 
-    /** V3: while a member may serve clients by its seat, nobody grants who has the seat by a later view. */
+    /** V3: one member at the most lets clients in. */
     @Override
     public void looked(SimNode node) {
-        if (!node.isMember() || world.options().outOfSpec()) {
+        if (!node.isMember() || world.options().outOfSpec() || !serves(node)) {
             return;
         }
-        for (int one = 0; one < world.memberNodes(); one++) {
-            for (int other = 0; other < world.memberNodes(); other++) {
-                if (one != other && (one == node.slot() || other == node.slot())) {
-                    judge(world.member(one), world.member(other));
-                }
+        for (int slot = 0; slot < world.memberNodes(); slot++) {
+            SimNode other = world.member(slot);
+            if (other != node && serves(other)) {
+                throw new Violation("V3", node + " serves by " + seat(node) + ", and " + other + " by " + seat(other));
             }
         }
     }
 
-    private static void judge(SimNode former, SimNode leader) {
-        ViewId old = seat(former);
-        ViewId seat = seat(leader);
-        boolean serves =
-                !old.equals(ViewId.NONE) && Elections.leased(machine(former, FailoverView.election()), former.clock());
-        if (serves && old.compareTo(seat) < 0 && grants(leader)) {
-            throw new Violation("V3", former + " may serve by " + old + ", and " + leader + " grants by " + seat);
-        }
+    private static boolean serves(SimNode member) {
+        return lives(member) && FailoverView.serves(machine(member), member.clock());
     }
 
-    private static boolean grants(SimNode leader) {
-        Machine election = machine(leader, FailoverView.election());
-        return !((MemberSessions) leader.main().cell().sessions()).quarantined()
-                && Elections.leased(election, leader.clock());
+    private static boolean lives(SimNode member) {
+        return member.alive() && !member.cells().isEmpty();
     }
 
     private static ViewId seat(SimNode member) {
-        return member.alive() && !member.cells().isEmpty()
-                ? FailoverView.seat(machine(member, FailoverView.leadership()))
-                : ViewId.NONE;
+        return FailoverView.seat(machine(member));
     }
 
-    private static Machine machine(SimNode member, Key key) {
-        Machine machine = member.main().cell().machine(key);
+    private static Machine machine(SimNode member) {
+        Machine machine = member.main().cell().machine(FailoverView.leadership());
         if (machine == null) {
-            throw new IllegalStateException(member + " has no " + key);
+            throw new IllegalStateException(member + " does not know whether it leads");
         }
         return machine;
     }

@@ -32,6 +32,7 @@ class FailoverSimulationTest {
     /** Two hold, or a token goes back. */
     private static final Map<UnsafeLeadership, String> FOUND_BY = Map.of(
             UnsafeLeadership.NOT_SILENT, "R1",
+            UnsafeLeadership.NOT_CLOSED, "V3",
             UnsafeLeadership.WITHOUT_LEASE, "R1",
             UnsafeLeadership.OWN_EPOCH, "R5");
 

@@ -23,4 +23,9 @@ public final class FailoverView {
     public static ViewId seat(Machine leadership) {
         return ((Leadership) leadership).seat();
     }
+
+    /** Whether that machine's member lets clients in at that time of its cell. */
+    public static boolean serves(Machine leadership, long now) {
+        return ((Leadership) leadership).serves(now);
+    }
 }

@@ -24,13 +24,16 @@ import java.util.List;
  * Whether this member decides on all names of its cluster; every member has one.
  *
  * <p><b>States.</b> <i>Following</i>: another member has the one seat of the latest view, or no view is known; no
- * client is let in. <i>Silent</i>: this member has the seat; clients are let in, hold what they held and queue, and
- * nothing is granted. <i>Open</i>: it grants. In the last two it serves for as long as the members have leased the view
- * to it; in between it is as if it were not there, and then goes on where it was.
+ * client is let in. <i>Closed</i>: this member has the seat, and no client is let in yet. <i>Silent</i>: clients are let
+ * in, hold what they held and queue, and nothing is granted. <i>Open</i>: it grants. In the last two it serves for as
+ * long as the members have leased the view to it; in between it is as if it were not there, and then goes on where it
+ * was.
  *
  * <p><b>Invariants.</b>
  *
  * <ul>
+ *   <li>Who gets the seat is closed for a lease of the view. By then the former leader serves nobody: it could grant to
+ *       somebody else what a holder has asserted here, once it has not heard that holder for long enough.
  *   <li>Who gets the seat is silent for a lease of the view and the longest lease of a lock, and for what clocks may
  *       differ by. A majority has voted for it by then and confirms nothing earlier, so the former leader reads no
  *       frame of a client after the lease that it had; and no client believes for longer than its ttl in what such a
@@ -44,7 +47,9 @@ import java.util.List;
  */
 class Leadership implements Machine {
     /** How long the members lease the view to its leader. */
-    static final long LEASE = 3_000_000_000L;
+    static final long LEASE = 2_000_000_000L;
+
+    private static final int LET_IN = 0;
     /** So many epochs are reserved at once: seldom more than one is used in a life. */
     private static final long AHEAD = 16;
 
@@ -57,9 +62,16 @@ class Leadership implements Machine {
     private long leasedUntil = Turn.NEVER;
     private long recorded;
     private long reserved;
+    /** Until when it is closed; {@link Turn#NEVER} if it is not. */
+    private long closedUntil = Turn.NEVER;
 
     /** Whether who gets the seat is silent; an unsafe variant is not. */
     boolean isSilentAtFirst() {
+        return true;
+    }
+
+    /** Whether who gets the seat is closed before; an unsafe variant is not. */
+    boolean isClosedAtFirst() {
         return true;
     }
 
@@ -105,6 +117,7 @@ class Leadership implements Machine {
                 turn.goal(LeaderGoal.DEPOSED);
             }
             seat = ViewId.NONE;
+            closedUntil = Turn.NEVER;
             turn.member().follow();
         } else if (!mine.equals(seat)) {
             seat = mine;
@@ -120,8 +133,11 @@ class Leadership implements Machine {
         MemberView member = turn.member();
         boolean first = view.first() && !elected.restored() && view.id().equals(seat);
         long silence = 0;
+        closedUntil = Turn.NEVER;
         if (!first && !seat.equals(opened) && isSilentAtFirst()) {
-            silence = member.quarantine() + lease(member) + lease(member) / 50;
+            long closed = lease(member) + lease(member) / 50;
+            silence = closed + member.quarantine();
+            closedUntil = isClosedAtFirst() ? turn.now() + closed : Turn.NEVER;
             turn.goal(elected.restored() ? LeaderGoal.SILENT_AGAIN : LeaderGoal.TOOK_OVER);
         }
         long least = Math.max(elected.recorded(), member.epoch()) + 1;
@@ -144,8 +160,14 @@ class Leadership implements Machine {
                 reserved = member.epoch() + AHEAD;
                 turn.call(FailoverKeys.ELECTION, new Reserve(reserved));
             }
-            member.serve(heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded);
+            if (Turn.due(closedUntil, turn.now())) {
+                closedUntil = Turn.NEVER;
+            }
+            if (closedUntil == Turn.NEVER) {
+                member.serve(heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded);
+            }
         }
+        turn.timer(LET_IN, closedUntil);
         List<String> deciding = leader.isEmpty() ? List.of() : List.of(leader);
         turn.call(FailoverKeys.CLUSTER, new HomeCall.Deciding(deciding, leasedUntil));
     }
@@ -154,7 +176,9 @@ class Leadership implements Machine {
     public void received(Peer from, Message message, Turn turn) {}
 
     @Override
-    public void due(int slot, Turn turn) {}
+    public void due(int slot, Turn turn) {
+        look(turn);
+    }
 
     /** The key at which each member has one, as an election calls it. */
     static Key key() {
@@ -164,6 +188,11 @@ class Leadership implements Machine {
     /** Since when it has the seat; {@link ViewId#NONE} if it has none. */
     ViewId seat() {
         return seat;
+    }
+
+    /** Whether clients are let in at that time. */
+    boolean serves(long now) {
+        return leads() && closedUntil == Turn.NEVER && leasedUntil != Turn.NEVER && now - leasedUntil < 0;
     }
 
     /** Never: it knows whether this member leads. */
@@ -186,6 +215,7 @@ class Leadership implements Machine {
         copy.leasedUntil = leasedUntil;
         copy.recorded = recorded;
         copy.reserved = reserved;
+        copy.closedUntil = closedUntil;
         return copy;
     }
 
@@ -196,6 +226,7 @@ class Leadership implements Machine {
                 .put(leader)
                 .time(leasedUntil)
                 .put(recorded)
-                .put(reserved);
+                .put(reserved)
+                .time(closedUntil);
     }
 }

@@ -12,6 +12,13 @@ public enum UnsafeLeadership {
             return new NotSilent();
         }
     },
+    /** Who takes over takes claims at once. */
+    NOT_CLOSED {
+        @Override
+        public Machine machine() {
+            return new NotClosed();
+        }
+    },
     /** A leader serves for as long as it has not heard of another one. */
     WITHOUT_LEASE {
         @Override
@@ -39,6 +46,18 @@ public enum UnsafeLeadership {
         @Override
         Leadership fresh() {
             return new NotSilent();
+        }
+    }
+
+    private static final class NotClosed extends Leadership {
+        @Override
+        boolean isClosedAtFirst() {
+            return false;
+        }
+
+        @Override
+        Leadership fresh() {
+            return new NotClosed();
         }
     }
 
