@@ -56,7 +56,7 @@ class CommandLineTest {
                 "64 | run --wiat=5s n -- true      | there is no option --wiat=5s; did you mean --wait?",
                 "64 | run --zzz n -- true          | there is no option --zzz.",
                 "64 | simulate --algorithm paxos   | --algorithm: there is no paxos; there are lease, lamport, bakery,"
-                        + " election, bucket.",
+                        + " election, failover, bucket.",
                 "64 | simulate --members 2         | --members: lease is simulated with 1 or 3, not with 2.",
                 "64 | simulate --clients 7         | --clients: 7 is not within 1 to 6.",
                 "64 | simulate --faults cut,fire   | --faults: there is no fire; there are any, delay, loss,",
@@ -121,7 +121,7 @@ class CommandLineTest {
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --shards 65 | 65 shards: 1 to 64.",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --token-floor -1 | option tokenFloor",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --algorithm paxos | lease, agent,"
-                        + " lamport and bakery",
+                        + " lamport, bakery and failover",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --max-ttl 1ms | 100ms to 24h",
                 "64 | member --listen 127.0.0.1:7400 --members 127.0.0.1:7400 --tls-cert x | --tls-key",
                 "64 | break n                      | Missing required option: '--reason=TEXT'",

@@ -157,7 +157,11 @@ public record SimulationSettings(
     }
 
     private long shortest() {
-        return algorithm.equals("election") ? 13 * SHORTEST : SHORTEST;
+        return losesLeaders() ? 13 * SHORTEST : SHORTEST;
+    }
+
+    private boolean losesLeaders() {
+        return algorithm.equals("election") || algorithm.equals("failover");
     }
 
     /** Only what was asked for goes wrong. */
@@ -177,7 +181,7 @@ public record SimulationSettings(
         for (String link : slow) {
             planned.add(delay(link, options));
         }
-        if (algorithm.equals("election")) {
+        if (losesLeaders()) {
             planned.addAll(lostLeaders(options));
         }
         if (faults.contains(ANY)) {

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.DuplicateMember;
 import io.keyway.lock.peer.session.EpochAdopted;
+import io.keyway.lock.peer.session.LeaderElected;
 import java.util.List;
 import org.slf4j.Logger;
 
@@ -22,6 +23,8 @@ final class MemberNotices {
                     node,
                     adopted.epoch(),
                     node);
+        } else if (notice instanceof LeaderElected elected) {
+            log.info("member {} leads, as member {} has heard", elected.leader(), node);
         } else if (notice instanceof LockNotice.ClusterChanged changed) {
             log.info("{} at member {}{}", changed.type(), node, silent(changed.silent()));
         } else if (notice instanceof DuplicateMember doubled) {

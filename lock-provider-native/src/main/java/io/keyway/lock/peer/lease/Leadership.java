@@ -17,6 +17,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.LeaderElected;
 import io.keyway.lock.peer.session.LeaderGoal;
 import java.util.List;
 
@@ -24,10 +25,10 @@ import java.util.List;
  * Whether this member decides on all names of its cluster; every member has one.
  *
  * <p><b>States.</b> <i>Following</i>: another member has the one seat of the latest view, or no view is known; no
- * client is let in. <i>Closed</i>: this member has the seat, and no client is let in yet. <i>Silent</i>: clients are let
- * in, hold what they held and queue, and nothing is granted. <i>Open</i>: it grants. In the last two it serves for as
- * long as the members have leased the view to it; in between it is as if it were not there, and then goes on where it
- * was.
+ * client is let in. <i>Closed</i>: this member has the seat, and no client is let in yet. <i>Silent</i>: clients are
+ * let in, hold what they held and queue, and nothing is granted. <i>Open</i>: it grants. In the last two it serves for
+ * as long as the members have leased the view to it; in between it is as if it were not there, and then goes on where
+ * it was.
  *
  * <p><b>Invariants.</b>
  *
@@ -111,7 +112,11 @@ class Leadership implements Machine {
     private void elected(Elected elected, Turn turn) {
         View view = elected.view();
         ViewId mine = view.since(turn.peers().self());
+        String former = leader;
         leader = String.join(",", view.leaders());
+        if (!leader.equals(former)) {
+            turn.tell(new LeaderElected(leader));
+        }
         if (mine.equals(ViewId.NONE)) {
             if (leads()) {
                 turn.goal(LeaderGoal.DEPOSED);
