@@ -2,9 +2,12 @@
 package io.keyway.lock.simulator;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,14 +28,28 @@ final class AuthorityExclusion implements LeaseOracle {
     private final @Nullable Believers believers;
     private final Map<String, List<Grant>> standing = new HashMap<>();
 
+    /** What a member granted that leads no more: nobody is served by it, and only what clients believe counts. */
+    private final Set<Grant> overtaken = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    private final boolean moves;
+
     /** @param believers null where clocks break every bound: only what the authority itself decides is judged */
     AuthorityExclusion(@Nullable Believers believers) {
+        this(believers, false);
+    }
+
+    /** @param moves whether another member takes over from the one that decides */
+    AuthorityExclusion(@Nullable Believers believers, boolean moves) {
         this.believers = believers;
+        this.moves = moves;
     }
 
     @Override
     public void granted(Grant grant) {
         List<Grant> others = standing.computeIfAbsent(grant.name(), fresh -> new ArrayList<>(1));
+        if (moves) {
+            others.removeIf(other -> other.member() != grant.member() && overtaken.add(other));
+        }
         for (int i = 0; i < others.size(); i++) {
             if (!Grant.together(others.get(i).mode(), grant.mode())) {
                 throw new Violation("R1", grant + " is granted while " + others + " stands");
@@ -47,6 +64,9 @@ final class AuthorityExclusion implements LeaseOracle {
 
     @Override
     public void ended(Grant grant, Grant.End how) {
+        if (overtaken.remove(grant)) {
+            return;
+        }
         List<Grant> others = standing.get(grant.name());
         if (others == null || !others.remove(grant)) {
             throw new Violation("R1", grant + " ends and did not stand");

@@ -100,8 +100,9 @@ final class LeaseModel implements Model {
         if (world.tracer() != null) {
             oracles.add(world.tracer());
         }
-        oracles.add(new AuthorityExclusion(timed ? holdings : null));
-        oracles.add(new TokenOrder(options.profile() == Profile.FAILOVER));
+        boolean moves = options.profile() == Profile.FAILOVER;
+        oracles.add(new AuthorityExclusion(timed ? holdings : null, moves));
+        oracles.add(new TokenOrder(moves));
         oracles.add(new OneEnd());
         oracles.add(new GivenBack());
         if (options.profile() == Profile.PERMITS) {

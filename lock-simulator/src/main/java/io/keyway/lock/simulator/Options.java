@@ -102,7 +102,9 @@ record Options(
         long of100 = draws.below(100);
         int more = profile.elects() ? new Draws(seed, 15).below(3) : 0;
         Budget budget = of100 < 70 ? Budget.STEADY : of100 < 90 ? Budget.RESTARTS : Budget.CHAOS;
-        long maxTtl = draws.one(1L, 2L, 4L, 8L) * Nanos.SECOND;
+        // In some worlds of fail-over grants are still believed when another member leads, some seconds later.
+        long longest = profile == Profile.FAILOVER ? 32L : 8L;
+        long maxTtl = draws.one(1L, 2L, 4L, longest) * Nanos.SECOND;
         boolean calm = draws.chance(100);
         return new Options(
                 seed,
