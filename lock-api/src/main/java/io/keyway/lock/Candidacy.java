@@ -58,8 +58,8 @@ public interface Candidacy extends AutoCloseable {
     boolean handOver(String candidate, Duration limit) throws InterruptedException;
 
     /**
-     * Stands no more: withdraws, or gives the leadership up, waiting at most {@code requestTimeout} for the answer.
-     * Never throws; idempotent.
+     * Stands no more: gives the leadership up, waiting at most {@code requestTimeout} for the answer, or withdraws,
+     * without waiting for it. Never throws; idempotent.
      */
     @Override
     void close();
