@@ -57,6 +57,17 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
             heard = now;
         }
 
+        void encode(StateEncoder out) {
+            out.put(peer).time(heard).put(grants.size());
+            for (Grant grant : grants.keySet()) {
+                out.put(grant.key()).put(grant.token()).put(grant.ttl());
+            }
+            out.put(waits.size());
+            waits.forEach((key, times) -> out.put(key).put(times));
+            out.put(listeners.size());
+            listeners.forEach(out::put);
+        }
+
         Session copy() {
             Session twin = new Session(peer.session(), heard);
             twin.grants.putAll(grants);
@@ -71,6 +82,9 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     private final long maxTtl;
     private final long quarantine;
     private final TreeMap<Long, Session> sessions = new TreeMap<>();
+    /** Those of the other members that have said something. */
+    private final TreeMap<Long, Session> ofMembers = new TreeMap<>();
+
     private final TreeMap<Long, List<Message>> toMembers = new TreeMap<>();
     private final Set<Key> openers = new LinkedHashSet<>();
     private final Set<Key> watchers = new LinkedHashSet<>();
@@ -122,12 +136,14 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         }
         long due = opens;
         List<Grant> over = new ArrayList<>();
-        for (Session session : sessions.values()) {
-            for (Grant grant : session.grants.keySet()) {
-                if (now - session.heard >= grant.ttl()) {
-                    over.add(grant);
-                } else {
-                    due = Math.min(due, session.heard + grant.ttl());
+        for (TreeMap<Long, Session> some : List.of(sessions, ofMembers)) {
+            for (Session session : some.values()) {
+                for (Grant grant : session.grants.keySet()) {
+                    if (now - session.heard >= grant.ttl()) {
+                        over.add(grant);
+                    } else {
+                        due = Math.min(due, session.heard + grant.ttl());
+                    }
                 }
             }
         }
@@ -154,9 +170,12 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     public void arrived(long link, Frame frame, SessionTurn turn) {
         RpcFrame said = (RpcFrame) frame;
         if (!isSession(link)) {
+            Session session = ofMembers.computeIfAbsent(link, fresh -> new Session(fresh, now));
             for (Message message : said.messages()) {
-                turn.accept(new Peer(link), message);
+                turn.accept(session.peer, message);
             }
+            session.heard = turn.now();
+            tell(session.listeners, new Heard(session.peer), turn);
             return;
         }
         Session session = sessions.get(link);
@@ -174,14 +193,21 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         tell(session.listeners, new Heard(session.peer), turn);
     }
 
-    /** The client was silent for the longest lease, or said goodbye. */
+    /** The client was silent for the longest lease, or said goodbye; or another member has started anew. */
     @Override
     public void died(long id, SessionTurn turn) {
-        Session session = sessions.remove(id);
+        Session session = (isSession(id) ? sessions : ofMembers).remove(id);
         if (session != null) {
             Set<Key> keys = new LinkedHashSet<>(session.waits.keySet());
             session.grants.keySet().forEach(grant -> keys.add(grant.key()));
             tell(keys, new SessionEnded(session.peer), turn);
+        }
+        if (!isSession(id)) {
+            String member = members.get((int) (id - MEMBERS));
+            for (Key key : watchers) {
+                turn.call(key, new PeerDown(member, true, "it was restarted"));
+                turn.call(key, new PeerUp(member, true));
+            }
         }
     }
 
@@ -199,6 +225,9 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public long send(Peer to, Message message) {
+        if (ofMembers.containsKey(to.session())) {
+            return send(member(to), message);
+        }
         Session session = sessions.get(to.session());
         if (session == null) {
             return 0;
@@ -274,17 +303,21 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public boolean live(Peer peer) {
-        return sessions.containsKey(peer.session());
+        return known(peer) != null;
+    }
+
+    private @Nullable Session known(Peer peer) {
+        return (isSession(peer.session()) ? sessions : ofMembers).get(peer.session());
     }
 
     @Override
     public long silence(Peer peer) {
-        Session session = sessions.get(peer.session());
+        Session session = known(peer);
         return session == null ? Long.MAX_VALUE : now - session.heard;
     }
 
     private Session session(Peer peer) {
-        Session session = sessions.get(peer.session());
+        Session session = known(peer);
         if (session == null) {
             throw new IllegalStateException("no session " + peer);
         }
@@ -298,7 +331,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public void ungrant(Peer peer, Key key, long token, long ttl) {
-        Session session = sessions.get(peer.session());
+        Session session = known(peer);
         if (session != null) {
             session.grants.remove(new Grant(peer, key, token, ttl));
         }
@@ -311,7 +344,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public void unawait(Peer peer, Key key, long ttl) {
-        Session session = sessions.get(peer.session());
+        Session session = known(peer);
         if (session != null) {
             session.waits.computeIfPresent(key, (k, times) -> times == 1 ? null : times - 1);
         }
@@ -319,7 +352,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public void listen(Peer peer, Key key) {
-        Session session = sessions.get(peer.session());
+        Session session = known(peer);
         if (session != null) {
             session.listeners.add(key);
         }
@@ -386,10 +419,10 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         return true;
     }
 
-    /** No machine of these spaces asks. */
+    /** Members hear each other at all times: what is late between them is what they say. */
     @Override
     public long echo(String member) {
-        return Turn.NEVER;
+        return now;
     }
 
     @Override
@@ -430,6 +463,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         copy.openers.addAll(openers);
         copy.watchers.addAll(watchers);
         sessions.forEach((id, session) -> copy.sessions.put(id, session.copy()));
+        ofMembers.forEach((id, session) -> copy.ofMembers.put(id, session.copy()));
         return copy;
     }
 
@@ -437,15 +471,10 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     public void encode(StateEncoder out) {
         out.put(epoch).put(floor).time(opens).value(openers).put(sessions.size());
         for (Session session : sessions.values()) {
-            out.put(PART).put(session.peer).time(session.heard).put(session.grants.size());
-            for (Grant grant : session.grants.keySet()) {
-                out.put(grant.key()).put(grant.token()).put(grant.ttl());
-            }
-            out.put(session.waits.size());
-            session.waits.forEach((key, times) -> out.put(key).put(times));
-            out.put(session.listeners.size());
-            session.listeners.forEach(out::put);
+            out.put(PART);
+            session.encode(out);
         }
-        out.put(END_OF_PARTS);
+        out.put(END_OF_PARTS).put(ofMembers.size());
+        ofMembers.values().forEach(session -> session.encode(out));
     }
 }

@@ -4,6 +4,7 @@ package io.keyway.lock.simulator.search;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.client.LockClientHelper;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Notice;
@@ -240,6 +241,11 @@ final class ClientLocal extends Local {
             held[user - 1] = null;
         }
         step.begins(given, ask(user));
+    }
+
+    @Override
+    void forced(DurableRecord record) {
+        throw new IllegalStateException("a client has no disk for " + record);
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.keyway.lock.simulator.search;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.peer.bakery.UnsafeBakery;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.lease.UnsafeVariants;
 import io.keyway.lock.peer.queue.UnsafeQueue;
@@ -31,6 +32,20 @@ class ExplorerTest {
     @Test
     void twoMembersOfLamportsQueue() {
         Searches.complete(Scopes.lamport(2, 2), MOST);
+    }
+
+    /** One slow link is enough for the source to let two clients in; here all links may be as slow as they like. */
+    @Test
+    void twoClientsOfThreeLeadersOfTheBakery() {
+        Searches.complete(Scopes.bakery(3, 0, 1), MOST);
+    }
+
+    /** B1: a leader lets the smallest ticket in, whomever else it has let in before. */
+    @Test
+    void leadersThatLetSeveralInAreFound() {
+        Scope scope = Scopes.bakeryRestarted();
+        scope.machines(UnsafeBakery.NOT_EXCLUSIVE.machines(), scope.algorithm.clientMachines());
+        assertThat(Searches.broken(scope, MOST).broken()).startsWith("R1");
     }
 
     @Test

@@ -189,7 +189,17 @@ final class Links {
         Arrays.fill(state, queue + 1 + size * width, queue + 1 + (size + 1) * width, 0);
     }
 
-    static void clear(int[] state, int queue) {
-        Arrays.fill(state, queue, queue + 1 + 2 * state[queue], 0);
+    static void clear(int[] state, int queue, int width) {
+        Arrays.fill(state, queue, queue + 1 + width * state[queue], 0);
+    }
+
+    /** Whether that frame is on its way between two members. */
+    static boolean stands(int[] state, int queue, int frame) {
+        for (int i = 0; i < state[queue]; i++) {
+            if (state[queue + 1 + i] == frame) {
+                return true;
+            }
+        }
+        return false;
     }
 }

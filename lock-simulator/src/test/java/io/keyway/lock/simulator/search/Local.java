@@ -74,6 +74,9 @@ abstract class Local {
 
     abstract void told(Notice notice, Turns.Step step);
 
+    /** That is on its disk from now on. */
+    abstract void forced(DurableRecord record);
+
     /** What its turns do to the world. */
     static final class World implements Driver {
         private final Local local;
@@ -117,6 +120,7 @@ abstract class Local {
 
         @Override
         public void persist(DurableRecord record, long ticket) {
+            local.forced(record);
             tickets.add(ticket);
         }
 

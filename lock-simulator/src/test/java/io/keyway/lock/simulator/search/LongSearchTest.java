@@ -52,4 +52,9 @@ class LongSearchTest {
         Searches.complete(Scopes.lamportOfThree(), MOST);
         manyOf(Scopes.lamportInTime());
     }
+
+    @Test
+    void theBakery() {
+        manyOf(Scopes.bakeryRestarted());
+    }
 }

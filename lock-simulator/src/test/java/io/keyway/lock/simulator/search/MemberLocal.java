@@ -4,6 +4,8 @@ package io.keyway.lock.simulator.search;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.home.HomeView;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.StateEncoder;
@@ -14,7 +16,9 @@ import io.keyway.lock.simulator.picture.Run.Bar;
 import io.keyway.lock.simulator.picture.Run.Hold;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** A member: its cell, and what it has granted. */
 final class MemberLocal extends Local {
@@ -36,6 +40,8 @@ final class MemberLocal extends Local {
     Grant[] grants = NONE;
     /** By client, whether its session may be ended. */
     int forgettable;
+    /** What its next life finds: of each machine the last one. Replaced, never changed. */
+    private Map<Key, DurableRecord> records = Map.of();
 
     MemberLocal(Scope scope, int member, Cell cell, long now) {
         super(cell, now);
@@ -45,7 +51,26 @@ final class MemberLocal extends Local {
 
     @Override
     MemberLocal at(Cell of, long time) {
-        return new MemberLocal(scope, member, of, time);
+        MemberLocal same = new MemberLocal(scope, member, of, time);
+        same.records = records;
+        return same;
+    }
+
+    /** Its next life: what it has forced, and nothing else. */
+    MemberLocal restarted(Cell fresh) {
+        return at(fresh, now);
+    }
+
+    Map<Key, DurableRecord> records() {
+        return records;
+    }
+
+    @Override
+    void forced(DurableRecord record) {
+        Key key = scope.algorithm.records().orElseThrow().key(record);
+        Map<Key, DurableRecord> more = new LinkedHashMap<>(records);
+        more.put(key, record);
+        records = more;
     }
 
     /** Whose session that is. */
@@ -55,7 +80,8 @@ final class MemberLocal extends Local {
 
     @Override
     void encode(StateEncoder out) {
-        out.put(-1 - member);
+        out.put(-1 - member).put(records.size());
+        scope.algorithm.startingMachines().forEach(key -> out.value(records.get(key)));
     }
 
     @Override

@@ -35,9 +35,6 @@ class RpcWorld implements Explorer.Space {
         promises = new Promises(scope, links, turns);
         service = new Service(this, scope, links, turns);
         names = new StepNames(scope, links, turns);
-        if (scope.restarts > 0 && scope.members.size() > 1) {
-            throw new IllegalArgumentException("a restart among several members is not searched");
-        }
     }
 
     Turns turns() {
@@ -81,7 +78,7 @@ class RpcWorld implements Explorer.Space {
             state[link + Links.SESSION] = 1 + client - links.clients;
         }
         for (int member = 0; member < links.members; member++) {
-            begin(state, member, 0);
+            begin(state, member, turns.newMember(member));
         }
         quiet(state);
         for (int client = 0; client < links.clients; client++) {
@@ -101,8 +98,7 @@ class RpcWorld implements Explorer.Space {
         }
     }
 
-    private void begin(int[] state, int member, int life) {
-        Turns.Step step = turns.step(turns.newMember(member, life));
+    private void begin(int[] state, int member, Turns.Step step) {
         state[member] = step.next;
         sent(state, member, step);
     }
@@ -121,7 +117,7 @@ class RpcWorld implements Explorer.Space {
                     into[count++] = (Steps.PAIR << 4) | (member << 2) | to;
                 }
             }
-            if (state[links.restarts] > 0) {
+            if (state[links.restarts] > 0 && scope.isMortal(member)) {
                 into[count++] = (Steps.RESTART << 4) | member;
             }
         }
@@ -243,7 +239,8 @@ class RpcWorld implements Explorer.Space {
                 int queue = links.pair(who >> 2, who & 3);
                 int frame = state[queue + 1];
                 Links.shift(state, queue, 1);
-                member(state, who & 3, Turns.FRAME, Turns.OTHER_MEMBER + (who >> 2), frame);
+                int kind = frame == Turns.STARTED_ANEW ? Turns.END : Turns.FRAME;
+                member(state, who & 3, kind, Turns.OTHER_MEMBER + (who >> 2), kind == Turns.END ? 0 : frame);
             }
             case Steps.ASK -> client(state, who, Turns.ASK, of(state, who).next(), 0);
             case Steps.RELEASE ->
@@ -255,7 +252,7 @@ class RpcWorld implements Explorer.Space {
             case Steps.HEAR_END -> {
                 int link = links.link(who);
                 boolean restarted = state[link + Links.STATE] == Links.RESTARTED;
-                Links.clear(state, links.toClient(who));
+                Links.clear(state, links.toClient(who), 2);
                 state[link + Links.STATE] = Links.DOWN;
                 client(state, who, Turns.END, restarted ? 1 : 0, 0);
             }
@@ -263,14 +260,14 @@ class RpcWorld implements Explorer.Space {
             case Steps.FORGET -> {
                 state[links.forgets]--;
                 int link = links.link(who);
-                Links.clear(state, links.toMember(who));
+                Links.clear(state, links.toMember(who), 2);
                 state[link + Links.STATE] = Links.ENDED;
                 member(state, scope.memberOf.get(who), Turns.END, state[link + Links.SESSION], 0);
             }
             case Steps.DIE -> {
                 state[links.deaths]--;
                 state[links.dead] |= 1 << who;
-                Links.clear(state, links.toClient(who));
+                Links.clear(state, links.toClient(who), 2);
             }
             default -> restart(state, who);
         }
@@ -284,12 +281,19 @@ class RpcWorld implements Explorer.Space {
         state[links.restarts]--;
         for (int client = 0; client < links.clients; client++) {
             int link = links.link(client);
-            Links.clear(state, links.toMember(client));
+            Links.clear(state, links.toMember(client), 2);
             if (state[link + Links.STATE] != Links.DOWN) {
                 state[link + Links.STATE] = Links.RESTARTED;
             }
         }
-        begin(state, member, scope.restarts - state[links.restarts]);
+        for (int other = 0; links.members > 1 && other < links.members; other++) {
+            if (other != member) {
+                Links.clear(state, links.pair(other, member), 1);
+                cut |= !links.pushBetween(state, links.pair(member, other), Turns.STARTED_ANEW);
+            }
+        }
+        int life = scope.restarts - state[links.restarts];
+        begin(state, member, turns.take(state[member], Turns.RESTART, life, 0));
     }
 
     private void connect(int[] state, int client) {
@@ -343,8 +347,11 @@ class RpcWorld implements Explorer.Space {
             int to = step.sent[i];
             int frame = step.sent[i + 1];
             if (to >= RpcMember.MEMBERS) {
-                int queue = links.pair(member, (int) (to - RpcMember.MEMBERS));
-                cut |= !links.pushBetween(state, queue, frame);
+                int other = (int) (to - RpcMember.MEMBERS);
+                // Whoever has not heard yet of the other one's new life still speaks to the former.
+                if (!Links.stands(state, links.pair(other, member), Turns.STARTED_ANEW)) {
+                    cut |= !links.pushBetween(state, links.pair(member, other), frame);
+                }
                 continue;
             }
             int client = MemberLocal.client(scope, RpcMember.session(to));

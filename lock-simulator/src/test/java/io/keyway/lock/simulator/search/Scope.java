@@ -61,6 +61,9 @@ final class Scope {
     int toClient = 2;
     int ticks;
     int restarts;
+    /** The members that may be killed. */
+    private final Set<Integer> mortal = new LinkedHashSet<>();
+
     int forgets;
     int deaths;
     int drifts;
@@ -110,10 +113,16 @@ final class Scope {
         return this;
     }
 
-    /** So often a member is killed and starts anew. */
-    Scope restarts(int count) {
+    /** So often a member is killed and starts anew, with what it has forced; one of these, if any is named. */
+    Scope restarts(int count, Integer... ofMembers) {
         restarts = count;
+        mortal.addAll(List.of(ofMembers));
         return this;
+    }
+
+    /** Whether that member may be killed. */
+    boolean isMortal(int member) {
+        return mortal.isEmpty() || mortal.contains(member);
     }
 
     /** So often a member ends the session of a client that was silent for the longest lease. */

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator.search;
 
+import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.service.LockSettings;
@@ -144,6 +145,24 @@ final class Scopes {
             scope.client(member, asks);
         }
         return scope;
+    }
+
+    /** Leaders of a bakery, and clients of them, each of whom asks once. */
+    static Scope bakery(int leaders, int... memberOf) {
+        Scope scope = new Scope(
+                        "bakery, " + leaders + " leaders, " + memberOf.length + " clients", new BakeryAlgorithm())
+                .members(leaders)
+                .frames(2, 3)
+                .reaches("EQUAL_TICKETS", "KEPT_BY_ITS_HOLDER", "RELINQUISHED", "WAITED_FOR_AN_ENTERING");
+        for (int member : memberOf) {
+            scope.client(member, WRITE);
+        }
+        return scope;
+    }
+
+    /** The same, and a leader without clients is killed. */
+    static Scope bakeryRestarted() {
+        return bakery(3, 0, 1).frames(1, 1).restarts(1, 2);
     }
 
     /** Two clients of one member, and one of another. */

@@ -27,9 +27,7 @@ final class StepNames {
                 "to " + node(scope.memberOf.get(who)) + " from client " + who + ": " + text(state, links.toMember(who));
             case Steps.TO_CLIENT ->
                 "to client " + who + " from " + node(scope.memberOf.get(who)) + ": " + text(state, links.toClient(who));
-            case Steps.PAIR ->
-                "to " + node(who & 3) + " from " + node(who >> 2) + ": "
-                        + turns.frame(state[links.pair(who >> 2, who & 3) + 1]).messages();
+            case Steps.PAIR -> "to " + node(who & 3) + " from " + node(who >> 2) + ": " + said(state, who);
             case Steps.ASK ->
                 "client " + who + " asks: "
                         + scope.asks
@@ -52,6 +50,13 @@ final class StepNames {
 
     private String node(int number) {
         return number < links.members ? "member " + scope.members.get(number) : "client " + (number - links.members);
+    }
+
+    private String said(int[] state, int pair) {
+        int frame = state[links.pair(pair >> 2, pair & 3) + 1];
+        return frame == Turns.STARTED_ANEW
+                ? "it has started anew"
+                : turns.frame(frame).messages().toString();
     }
 
     private String text(int[] state, int queue) {

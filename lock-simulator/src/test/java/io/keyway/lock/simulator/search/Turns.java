@@ -4,6 +4,7 @@ package io.keyway.lock.simulator.search;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.MemberView.Restored;
 import io.keyway.lock.peer.kernel.MemberView.Started;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.RpcClient;
@@ -40,11 +41,15 @@ final class Turns {
 
     static final int RELEASE = 6;
     static final int WITHDRAW = 7;
+    /** A member is killed and starts anew. */
+    static final int RESTART = 8;
 
     private static final int KINDS = 4;
     private static final int ARGUMENTS = 6;
     /** At a member, what stands for another one as the sender. */
     static final int OTHER_MEMBER = 1 << (ARGUMENTS - 1);
+    /** In the place of a frame between members: its sender has started anew. */
+    static final int STARTED_ANEW = 1 << 20;
     /** An echo that is none. */
     static final int NO_ECHO = (1 << ARGUMENTS) - 1;
 
@@ -146,19 +151,34 @@ final class Turns {
 
     // How processes begin
 
-    /** A member in that life, counted from 0. */
-    int newMember(int place, int life) {
+    /** The first life of a member, and what it says. */
+    Step newMember(int place) {
         long now = 1_000 * Scope.TTL;
-        long quarantine = scope.quarantine() * scope.unit();
-        long opens = life == 0 || quarantine == 0 ? Turn.NEVER : now + quarantine;
-        RpcMember sessions = new RpcMember(scope.members, place, 1 + life, opens, Scope.TTL, quarantine);
-        MemberLocal fresh = new MemberLocal(scope, place, new Cell(scope.memberMachines, sessions), now);
         Step step = new Step(this);
+        step.next = begin(new MemberLocal(scope, place, cell(place, 0, Turn.NEVER), now), step);
+        return step;
+    }
+
+    private Cell cell(int place, int life, long opens) {
+        long quarantine = scope.quarantine() * scope.unit();
+        RpcMember sessions = new RpcMember(scope.members, place, 1 + life, opens, Scope.TTL, quarantine);
+        return new Cell(scope.memberMachines, sessions);
+    }
+
+    private int begin(MemberLocal fresh, Step step) {
         Local.World world = new Local.World(fresh, step);
+        fresh.records().forEach((key, record) -> world.input(new Input.Command(key, new Restored(record))));
         scope.algorithm.startingMachines().forEach(key -> world.input(new Input.Command(key, new Started())));
-        step.next = number(fresh);
-        steps.add(step);
-        return steps.size() - 1;
+        return number(fresh);
+    }
+
+    /** The next life of a member, counted from 0. */
+    private Step restart(MemberLocal before, int life) {
+        long quarantine = scope.quarantine() * scope.unit();
+        long opens = quarantine == 0 ? Turn.NEVER : before.now + quarantine;
+        Step step = new Step(this);
+        step.next = begin(before.restarted(cell(before.member, life, opens)), step);
+        return step;
     }
 
     int newClient(int place) {
@@ -167,10 +187,6 @@ final class Turns {
     }
 
     // Turns
-
-    Step step(int number) {
-        return steps.get(number);
-    }
 
     /** What that process does with that. */
     Step take(int local, int kind, int argument, int frame) {
@@ -187,6 +203,9 @@ final class Turns {
 
     private Step turn(int from, int kind, int argument, int frame) {
         Local before = locals.get(from);
+        if (kind == RESTART) {
+            return restart((MemberLocal) before, argument);
+        }
         Step step = new Step(this);
         if (kind == TICK) {
             Cell older = before.cell.copy();
@@ -239,14 +258,13 @@ final class Turns {
     private Input memberInput(int kind, int argument, int frame) {
         return switch (kind) {
             case OPEN -> new Input.Opened(RpcMember.session(argument));
-            case END -> new Input.Died(RpcMember.session(argument));
-            case FRAME ->
-                new Input.Arrived(
-                        argument >= OTHER_MEMBER
-                                ? RpcMember.MEMBERS + argument - OTHER_MEMBER
-                                : RpcMember.session(argument),
-                        frames.get(frame));
+            case END -> new Input.Died(from(argument));
+            case FRAME -> new Input.Arrived(from(argument), frames.get(frame));
             default -> new Input.Tick();
         };
+    }
+
+    private static long from(int argument) {
+        return argument >= OTHER_MEMBER ? RpcMember.MEMBERS + argument - OTHER_MEMBER : RpcMember.session(argument);
     }
 }
