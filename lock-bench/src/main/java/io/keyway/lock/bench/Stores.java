@@ -21,6 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.server.ZooKeeperServerMain;
+import org.apache.zookeeper.server.quorum.QuorumPeerMain;
 import org.jspecify.annotations.Nullable;
 
 /** Starts what the contenders of {@code native} keep their locks in, each for itself, on the loopback address. */
@@ -35,6 +36,8 @@ final class Stores {
             "redisson",
             "zookeeper",
             "curator",
+            "zookeeper3",
+            "curator3",
             "mem",
             "local",
             "member",
@@ -48,7 +51,10 @@ final class Stores {
             "tls",
             "tls-off",
             "lamport3",
-            "lamport3-embedded");
+            "lamport3-embedded",
+            "bakery3",
+            "failover3",
+            "failover3-off");
 
     private static final String BEFORE = "-before";
     private static final String LOOPBACK = "127.0.0.1";
@@ -93,12 +99,16 @@ final class Stores {
             case "redisson" -> redis("redisson", "", Program.classPath());
             case "zookeeper" -> zooKeeper("keyway", "lock:zookeeper://", "/keyway");
             case "curator" -> zooKeeper("curator", "", "");
+            case "zookeeper3" -> ensemble("keyway", "lock:zookeeper://", "/keyway");
+            case "curator3" -> ensemble("curator", "", "");
             case "mem" -> new Entrant.Store(client, "lock:native:mem://bench?" + options, "", classPath, List.of());
             case "local" -> local(client, options, classPath);
             case "member" -> members(client, 1, options, classPath, former, List.of());
             case "shard4" -> members(client, 1, options + "&shards=4", classPath, former, List.of("--shards", "4"));
             case "members3" -> members(client, 3, options, classPath, former, List.of());
-            case "lamport3" -> lamport(ground.directory("members"), classPath, former);
+            case "lamport3" -> three("lamport", "", ground.directory("members"), classPath, former);
+            case "bakery3" -> three("bakery", "", ground.directory("members"), classPath, former);
+            case "failover3" -> three("failover", "&" + options, ground.directory("members"), classPath, former);
             case "lamport3-embedded" -> embedded(classPath, former);
             case "tls" -> withTls(client, options, classPath, former);
             default -> throw new IllegalArgumentException("no contender is called " + name + "; there are " + NAMES);
@@ -177,6 +187,45 @@ final class Stores {
                 List.of(server));
     }
 
+    /** Three servers, with their files in the directory of temporary ones. */
+    private Entrant.Store ensemble(String kind, String scheme, String path) throws IOException {
+        int size = 3;
+        List<Integer> ports = new ArrayList<>();
+        StringBuilder servers = new StringBuilder();
+        for (int id = 1; id <= size; id++) {
+            ports.add(Ports.free());
+            servers.append(
+                    String.format(Locale.ROOT, "server.%d=%s:%d:%d%n", id, LOOPBACK, Ports.free(), Ports.free()));
+        }
+        List<Program> programs = new ArrayList<>();
+        for (int id = 1; id <= size; id++) {
+            Path data = ground.directory("zookeeper");
+            Files.writeString(data.resolve("myid"), Integer.toString(id));
+            Path config = data.resolve("zoo.cfg");
+            Files.writeString(
+                    config,
+                    "tickTime=2000\ninitLimit=10\nsyncLimit=5\nclientPortAddress=" + LOOPBACK + "\nclientPort="
+                            + ports.get(id - 1) + "\ndataDir=" + data + "\n" + servers);
+            programs.add(ground.program(
+                    "zookeeper",
+                    Program.java(
+                            List.of(
+                                    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                                    "-Dzookeeper.admin.enableServer=false"),
+                            Program.classPath(),
+                            QuorumPeerMain.class.getName(),
+                            config.toString()),
+                    Map.of()));
+        }
+        List<String> all = new ArrayList<>();
+        for (int i = 0; i < size; i++) {
+            awaitPort(ports.get(i), programs.get(i));
+            all.add(LOOPBACK + ":" + ports.get(i));
+        }
+        return new Entrant.Store(
+                kind, scheme + String.join(",", all) + path, ids(programs), Program.classPath(), programs);
+    }
+
     private static Optional<String> redisServer() {
         return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
                 .map(directory -> Path.of(directory, "redis-server"))
@@ -221,18 +270,19 @@ final class Stores {
                 List.of("--tls-cert", certificate, "--tls-key", made.key().toString()));
     }
 
-    /** Three members of Lamport's queue. */
-    private Entrant.Store lamport(Path directory, String classPath, boolean former) throws IOException {
-        List<String> arguments = List.of("--algorithm", "lamport", "--shards", "1");
-        Entrant.Store store = members(directory, "keyway", 3, "shards=1", classPath, former, arguments);
-        String address = store.address().replace("lock:native:", "lock:native:lamport:");
+    /** Three members of an algorithm that has them talk to each other. */
+    private Entrant.Store three(String algorithm, String options, Path directory, String classPath, boolean former)
+            throws IOException {
+        List<String> arguments = List.of("--algorithm", algorithm, "--shards", "1");
+        Entrant.Store store = members(directory, "keyway", 3, "shards=1" + options, classPath, former, arguments);
+        String address = store.address().replace("lock:native:", "lock:native:" + algorithm + ":");
         return new Entrant.Store(store.kind(), address, store.servers(), classPath, store.programs());
     }
 
     /** The same; the last of them goes on in the process of its clients. */
     private Entrant.Store embedded(String classPath, boolean former) throws IOException {
         Path directory = ground.directory("members");
-        Entrant.Store store = lamport(directory, classPath, former);
+        Entrant.Store store = three("lamport", "", directory, classPath, former);
         List<Program> others = store.programs().subList(0, 2);
         store.programs().get(2).close();
         String member = store.address().replaceFirst("/keyway.*", "").replaceFirst(".*,", "");
