@@ -27,12 +27,14 @@ CONSTANTS
     Homes,      \* a set of model values; none: views alone
     Seats,      \* how many leaders a view has
     Views,      \* how many views there are, the first one included
+    Known,      \* whether all members know the first view from the beginning; else it is elected, too
     Crashes,    \* how many members end and start anew, with their files
     Losses,     \* how many do so without
     Requests,   \* how many requests each home makes
     Tokens,     \* whether requests have tickets
     V1,         \* who has voted for a view confirms no older one, and votes for none
     V2,         \* a home counts only while a majority of the members has confirmed its view
+    V2None,     \* who knew no view has confirmed none
     V3,         \* who gets a seat is silent until nothing that the former leader said is counted
     V4,         \* a home counts those who have their seats by its own view, and nobody else
     V5,         \* whose file is lost waits, and learns from a majority, before it votes or confirms
@@ -79,22 +81,30 @@ Majority(set) == 2 * Cardinality(set) > Cardinality(Members)
 Most(set) == 2 * Cardinality(set) > Seats
 Max(a, b) == IF a > b THEN a ELSE b
 
-Tenures(v) == {content[v][s] : s \in 1 .. Seats}
+Tenures(v) == IF v = 0 THEN {} ELSE {content[v][s] : s \in 1 .. Seats}
 Since(v, m) == IF \E t \in Tenures(v) : t[1] = m THEN (CHOOSE t \in Tenures(v) : t[1] = m)[2] ELSE 0
 Leads(v, m) == Since(v, m) > 0
 
+\* Different members for all seats.
+Seatings(set) == {s \in [1 .. Seats -> set] : \A i, j \in 1 .. Seats : i # j => s[i] # s[j]}
+
+\* The view that all know at the beginning.
+Before == IF Known THEN 1 ELSE 0
+
+\* No voter knew a view, so that nobody led before.
+IsFirst(v) == basis[v] = 0
+
 Init ==
-    /\ \E first \in [1 .. Seats -> Members] :
-          /\ \A i, j \in 1 .. Seats : i # j => first[i] # first[j]
-          /\ content = [v \in 1 .. Views |-> IF v = 1 THEN [s \in 1 .. Seats |-> <<first[s], 1>>] ELSE None]
-    /\ votes = [v \in 1 .. Views |-> IF v = 1 THEN Members ELSE {}]
+    /\ \E first \in Seatings(Members) :
+          content = [v \in 1 .. Views |-> IF v = 1 /\ Known THEN [s \in 1 .. Seats |-> <<first[s], 1>>] ELSE None]
+    /\ votes = [v \in 1 .. Views |-> IF v = 1 /\ Known THEN Members ELSE {}]
     /\ basis = [v \in 1 .. Views |-> 0]
     /\ told = [v \in 1 .. Views |-> 0]
-    /\ promised = [m \in Members |-> 1]
-    /\ adopted = [m \in Members |-> 1]
+    /\ promised = [m \in Members |-> Before]
+    /\ adopted = [m \in Members |-> Before]
     /\ recorded = [m \in Members |-> 0]
     /\ forgot = [m \in Members |-> FALSE]
-    /\ tenure = [m \in Members |-> Since(1, m)]
+    /\ tenure = [m \in Members |-> Since(1, m)] \* nobody where nothing was elected
     /\ speaks = [m \in Members |-> Leads(1, m)]
     /\ active = [m \in Members |-> Nobody]
     /\ high = [m \in Members |-> 0]
@@ -103,7 +113,7 @@ Init ==
     /\ granted = [m \in Members |-> 0]
     /\ waits = [m \in Members |-> {}]
     /\ waitsFor = [m \in Members |-> {}]
-    /\ view = [h \in Homes |-> 1]
+    /\ view = [h \in Homes |-> Before]
     /\ confirmed = [h \in Homes |-> {}]
     /\ acks = [h \in Homes |-> {}]
     /\ phase = [h \in Homes |-> "idle"]
@@ -130,7 +140,7 @@ Sound(m) == ~forgot[m] \/ ~V5
 
 \* VOTE: forced to disk before it is said.  It says what its sender has adopted and recorded.
 Vote(m, v) ==
-    /\ v > 1 /\ content[v] = None /\ m \notin votes[v] /\ Sound(m)
+    /\ v > Before /\ content[v] = None /\ m \notin votes[v] /\ Sound(m)
     /\ v > promised[m] \/ (~V1 /\ v > adopted[m])
     /\ promised' = [promised EXCEPT ![m] = IF V1 THEN v ELSE @]
     /\ votes' = [votes EXCEPT ![v] = @ \cup {m}]
@@ -138,13 +148,16 @@ Vote(m, v) ==
     /\ told' = [told EXCEPT ![v] = Max(@, recorded[m])]
     /\ UNCHANGED <<content, adopted, recorded, forgot, leaders, homes, last, wrong, budget>>
 
-\* LEADERS: whoever asked for the votes has a majority of them.  It gives some seats to voters that have none.
+\* LEADERS: whoever asked for the votes has a majority of them.  It gives some seats to voters that have none; all, and
+\* to any members, where no voter knew a view.
 Elect(v) ==
-    /\ content[v] = None /\ v > 1 /\ Majority(votes[v])
-    /\ LET b == IF basis[v] = 0 THEN 1 ELSE basis[v]
-       IN \E s \in 1 .. Seats, m \in votes[v] :
-            /\ ~Leads(b, m)
-            /\ content' = [content EXCEPT ![v] = [content[b] EXCEPT ![s] = <<m, v>>]]
+    /\ content[v] = None /\ v > Before /\ Majority(votes[v])
+    /\ IF IsFirst(v)
+       THEN \E first \in Seatings(Members) :
+              content' = [content EXCEPT ![v] = [s \in 1 .. Seats |-> <<first[s], v>>]]
+       ELSE \E s \in 1 .. Seats, m \in votes[v] :
+              /\ ~Leads(basis[v], m)
+              /\ content' = [content EXCEPT ![v] = [content[basis[v]] EXCEPT ![s] = <<m, v>>]]
     /\ UNCHANGED <<votes, basis, told, promised, adopted, recorded, forgot, leaders, homes, last, wrong, budget>>
 
 \* LEADERS reaches a member.
@@ -157,13 +170,14 @@ Adopt(m, v) ==
     /\ granted' = granted
     /\ LET since == Since(v, m)
            new == since > 0 /\ since # tenure[m]
+           atOnce == ~V3 \/ (IsFirst(v) /\ since = v)
        IN /\ tenure' = [tenure EXCEPT ![m] = since]
-          /\ speaks' = [speaks EXCEPT ![m] = IF since = 0 THEN FALSE ELSE IF new THEN ~V3 ELSE @]
+          /\ speaks' = [speaks EXCEPT ![m] = IF since = 0 THEN FALSE ELSE IF new THEN atOnce ELSE @]
           /\ active' = [active EXCEPT ![m] = IF since = 0 \/ new THEN Nobody ELSE @]
           /\ high' = [high EXCEPT ![m] = IF new THEN (IF V6 THEN told[v] ELSE 0) ELSE @]
           /\ floor' = [floor EXCEPT ![m] = IF new THEN (IF V6 THEN told[v] ELSE 0) ELSE @]
-          /\ waits' = [waits EXCEPT ![m] = IF new THEN Standing ELSE @]
-          /\ waitsFor' = [waitsFor EXCEPT ![m] = IF new THEN {h \in Homes : Believes(h)} ELSE @]
+          /\ waits' = [waits EXCEPT ![m] = IF new /\ ~atOnce THEN Standing ELSE @]
+          /\ waitsFor' = [waitsFor EXCEPT ![m] = IF new /\ ~atOnce THEN {h \in Homes : Believes(h)} ELSE @]
     /\ UNCHANGED <<content, votes, basis, told, forgot, homes, last, wrong, budget>>
 
 \* The silence of a leader is over.
@@ -249,7 +263,7 @@ Record(l, m) ==
 
 \* CONFIRMED: asked after all that stood before.  A silence does not wait for what is confirmed anew.
 Confirm(h, m) ==
-    /\ adopted[m] = view[h] /\ (promised[m] = view[h] \/ ~V1) /\ Sound(m)
+    /\ adopted[m] = view[h] /\ (view[h] > 0 \/ ~V2None) /\ (promised[m] = view[h] \/ ~V1) /\ Sound(m)
     /\ phase[h] \in {"entering", "ticketed", "holding"} \/ Requests = 0
     /\ m \notin confirmed[h] \/ \E l \in Members : <<h, m>> \in waits[l]
     /\ confirmed' = [confirmed EXCEPT ![h] = @ \cup {m}]
