@@ -23,9 +23,12 @@ final class AdvisorySql {
     private static final int KNOWS_IDLE_SESSIONS = 14;
 
     private final TableName table;
+    /** The next token: with the sequence's name in the text, the server looks it up once for each plan. */
+    private final String token;
 
     AdvisorySql(TableName table) {
         this.table = table;
+        this.token = "nextval('" + table.tokens() + "')";
     }
 
     // The connection.
@@ -128,15 +131,12 @@ final class AdvisorySql {
     /** {@return the token of the lock, if it was free} */
     OptionalLong tryLock(Connection connection, AdvisoryKey key, LockMode mode) throws SQLException {
         return token(
-                connection,
-                "SELECT CASE WHEN pg_try_advisory_lock" + suffix(mode) + "(?) THEN nextval(?::regclass) END",
-                key);
+                connection, "SELECT CASE WHEN pg_try_advisory_lock" + suffix(mode) + "(?) THEN " + token + " END", key);
     }
 
     /** {@return a further token for a lock that this session has} */
     long next(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("SELECT nextval(?::regclass)")) {
-            statement.setString(1, table.tokens());
+        try (PreparedStatement statement = connection.prepareStatement("SELECT " + token)) {
             try (ResultSet result = statement.executeQuery()) {
                 result.next();
                 return result.getLong(1);
@@ -147,7 +147,7 @@ final class AdvisorySql {
     /** {@return the token of the lock when it has come free; empty if that was not within the slice} */
     OptionalLong await(DbSession session, AdvisoryKey key, LockMode mode, Duration slice) throws SQLException {
         String sql = "SELECT CASE WHEN set_config('lock_timeout', '" + slice.toMillis() + "ms', false) IS NOT NULL THEN"
-                + " CASE WHEN pg_advisory_lock" + suffix(mode) + "(?)::text IS NOT NULL THEN nextval(?::regclass) END"
+                + " CASE WHEN pg_advisory_lock" + suffix(mode) + "(?)::text IS NOT NULL THEN " + token + " END"
                 + " END";
         try (PreparedStatement statement = session.borrowed.connection.prepareStatement(sql)) {
             session.waits(statement);
@@ -162,7 +162,7 @@ final class AdvisorySql {
         return token(
                 connection,
                 "SELECT CASE WHEN pg_advisory_lock_shared(" + key.high() + ", " + key.low() + ")::text IS NOT NULL THEN"
-                        + " CASE WHEN pg_try_advisory_lock" + suffix(mode) + "(?) THEN nextval(?::regclass) END END",
+                        + " CASE WHEN pg_try_advisory_lock" + suffix(mode) + "(?) THEN " + token + " END END",
                 key);
     }
 
@@ -174,7 +174,6 @@ final class AdvisorySql {
 
     private OptionalLong token(PreparedStatement statement, AdvisoryKey key) throws SQLException {
         statement.setLong(1, key.number());
-        statement.setString(2, table.tokens());
         try (ResultSet result = statement.executeQuery()) {
             result.next();
             long token = result.getLong(1);
