@@ -148,8 +148,9 @@ public interface LockBackend extends AutoCloseable {
     void withdraw(Request request, Duration limit) throws Exception;
 
     /**
-     * Whether each verb surely ends within its limit, and at once when its thread is interrupted, whatever the store
-     * and the network do (rule LK-1505 asks it of all). The kit then lets a caller that waits anyhow make the call on
+     * Whether each verb surely ends within its limit, and within a second when its thread is interrupted, whatever the
+     * store and the network do (rule LK-1505 asks it of all). It is asked before each call, on the thread that would
+     * make it. The kit then lets a caller that waits anyhow make the call on
      * its own thread, which saves two changes of thread; otherwise calls run on threads of the kit, and one that
      * outlasts its limit keeps no caller.
      *

@@ -9,7 +9,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -21,14 +24,21 @@ import java.util.OptionalLong;
 final class AdvisorySql {
 
     private static final int KNOWS_IDLE_SESSIONS = 14;
+    private static final String UNLOCK = unlocking("");
+    private static final String UNLOCK_SHARED = unlocking("_shared");
 
     private final TableName table;
     /** The next token: with the sequence's name in the text, the server looks it up once for each plan. */
     private final String token;
+    /** Texts are made once: the driver finds a statement by its text, whose hash a string keeps. */
+    private final Map<LockMode, String> tries = new EnumMap<>(LockMode.class);
 
     AdvisorySql(TableName table) {
         this.table = table;
         this.token = "nextval('" + table.tokens() + "')";
+        for (LockMode mode : LockMode.values()) {
+            tries.put(mode, "SELECT CASE WHEN pg_try_advisory_lock" + suffix(mode) + "(?) THEN " + token + " END");
+        }
     }
 
     // The connection.
@@ -130,8 +140,7 @@ final class AdvisorySql {
 
     /** {@return the token of the lock, if it was free} */
     OptionalLong tryLock(Connection connection, AdvisoryKey key, LockMode mode) throws SQLException {
-        return token(
-                connection, "SELECT CASE WHEN pg_try_advisory_lock" + suffix(mode) + "(?) THEN " + token + " END", key);
+        return token(connection, Objects.requireNonNull(tries.get(mode)), key);
     }
 
     /** {@return a further token for a lock that this session has} */
@@ -188,9 +197,8 @@ final class AdvisorySql {
 
     /** Gives the lock back, and has those told who listen, if there are any. */
     static void unlock(Connection connection, AdvisoryKey key, LockMode mode, String channel) throws SQLException {
-        String sql = "SELECT CASE WHEN pg_advisory_unlock" + suffix(mode) + "(?) THEN CASE WHEN"
-                + " pg_try_advisory_xact_lock(?::int, ?::int) THEN '' ELSE pg_notify(?, ?)::text END END";
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        try (PreparedStatement statement =
+                connection.prepareStatement(mode == LockMode.SHARED ? UNLOCK_SHARED : UNLOCK)) {
             statement.setLong(1, key.number());
             statement.setInt(2, key.high());
             statement.setInt(3, key.low());
@@ -198,6 +206,11 @@ final class AdvisorySql {
             statement.setString(5, key.text());
             statement.execute();
         }
+    }
+
+    private static String unlocking(String suffix) {
+        return "SELECT CASE WHEN pg_advisory_unlock" + suffix + "(?) THEN CASE WHEN"
+                + " pg_try_advisory_xact_lock(?::int, ?::int) THEN '' ELSE pg_notify(?, ?)::text END END";
     }
 
     /** What a statement that failed may have taken. */

@@ -39,6 +39,7 @@ final class Connections implements AutoCloseable {
     private final JdbcSettings settings;
     private final Dialect dialect;
     private final Lanes lanes;
+    private final Watched watched = new Watched();
     private final ReentrantLock opening = new ReentrantLock();
     private @Nullable HikariDataSource own;
     private boolean closed;
@@ -74,12 +75,22 @@ final class Connections implements AutoCloseable {
             borrowed.limit(deadline);
             while (true) {
                 try {
-                    return work.on(borrowed.connection);
+                    return watched(borrowed.connection, deadline, work);
                 } catch (SQLException e) {
                     failed(borrowed, deadline, e);
                 }
             }
         }
+    }
+
+    /** That work; on a connection of ours it ends soon after its thread is interrupted or its time is over. */
+    <T> T watched(Connection connection, Deadline deadline, Work<T> work) throws SQLException {
+        return prompt() ? watched.on(connection, deadline, work) : work.on(connection);
+    }
+
+    /** Whether no call outlasts its time or an interrupt: an application's source may do so, and a driver. */
+    boolean prompt() {
+        return dialect.endsAtAbort() && settings.dataSource().isEmpty();
     }
 
     Lanes lanes() {

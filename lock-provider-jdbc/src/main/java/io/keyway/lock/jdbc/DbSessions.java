@@ -142,10 +142,15 @@ final class DbSessions implements AutoCloseable {
         DbSession session = null;
         boolean late;
         try {
-            session = new DbSession(connections.borrow());
-            session.borrowed.limit(Deadline.after(settings.requestTimeout()));
-            AdvisorySql.watchful(session.borrowed.connection, settings.requestTimeout());
-            AdvisorySql.identify(session);
+            DbSession fresh = new DbSession(connections.borrow());
+            session = fresh;
+            Deadline deadline = Deadline.after(settings.requestTimeout());
+            fresh.borrowed.limit(deadline);
+            connections.watched(fresh.borrowed.connection, deadline, connection -> {
+                AdvisorySql.watchful(connection, settings.requestTimeout());
+                AdvisorySql.identify(fresh);
+                return true;
+            });
         } catch (SQLException e) {
             if (session != null) {
                 session.breakOff();
@@ -180,12 +185,11 @@ final class DbSessions implements AutoCloseable {
      * @throws SQLException if nobody knows; then the session is over
      */
     <T> T on(DbSession session, Deadline deadline, Connections.Work<T> work) throws NotExecutedException, SQLException {
+        Deadline request = Deadline.after(settings.requestTimeout());
+        Deadline later = request.nanos() > deadline.nanos() ? request : deadline;
         try {
-            session.borrowed.limit(
-                    Deadline.after(settings.requestTimeout()).millis() > deadline.millis()
-                            ? Deadline.after(settings.requestTimeout())
-                            : deadline);
-            return work.on(session.borrowed.connection);
+            session.borrowed.limit(later);
+            return connections.watched(session.borrowed.connection, later, work);
         } catch (SQLException e) {
             if (IDLE_TOO_LONG.equals(e.getSQLState())) {
                 end(session, e);

@@ -158,6 +158,11 @@ interface Dialect {
      */
     boolean writesAtOnce();
 
+    /** {@return whether {@link Connection#abort} ends a statement that another thread waits for, at once} */
+    default boolean endsAtAbort() {
+        return false;
+    }
+
     /** {@return whether a session can have locks as PostgreSQL's do} */
     default boolean hasSessionLocks() {
         return false;

@@ -367,6 +367,11 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public boolean endsAtAbort() {
+        return true;
+    }
+
+    @Override
     public boolean hasSessionLocks() {
         return true;
     }

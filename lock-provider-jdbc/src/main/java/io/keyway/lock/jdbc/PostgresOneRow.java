@@ -11,7 +11,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,9 +48,26 @@ final class PostgresOneRow {
         Types.BIGINT
     };
 
+    private static final String RETURNING = " RETURNING l.id, l.version, l.written, NULL::text, " + NOW;
+
     /** Of the row, so that nobody is told of a write that was not done. */
     private static final String TELLING = "(SELECT count(pg_notify(n.channel, n.text)) FROM"
             + " unnest(?::text[], ?::text[]) AS n(channel, text) WHERE l.id IS NOT NULL)";
+
+    /** The texts of each table, made once: the driver finds a statement by its text, whose hash a string keeps. */
+    private static final Map<TableName, Texts> TEXTS = new ConcurrentHashMap<>();
+
+    private record Texts(String claim, String claimAndTell, String change, String changeAndTell) {
+        static Texts of(TableName table) {
+            String claim = claiming(table) + RETURNING;
+            String change = changing(table) + RETURNING;
+            return new Texts(claim, claim + ", " + TELLING, change, change + ", " + TELLING);
+        }
+
+        String of(boolean claims, boolean tells) {
+            return claims ? (tells ? claimAndTell : claim) : (tells ? changeAndTell : change);
+        }
+    }
 
     private PostgresOneRow() {}
 
@@ -56,9 +75,7 @@ final class PostgresOneRow {
     static Optional<Written> write(Connection connection, TableName table, Write write, List<Notice> notices)
             throws SQLException {
         boolean claims = write.expected() == RowStore.IF_FREE;
-        String sql =
-                (claims ? claiming(table) : changing(table)) + " RETURNING l.id, l.version, l.written, NULL::text, "
-                        + NOW + (notices.isEmpty() ? "" : ", " + TELLING);
+        String sql = TEXTS.computeIfAbsent(table, Texts::of).of(claims, !notices.isEmpty());
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             int at = bind(statement, write);
             statement.setString(++at, RowId.of(write.key()));

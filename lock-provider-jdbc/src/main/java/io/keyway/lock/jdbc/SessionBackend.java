@@ -17,6 +17,7 @@ import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.VirtualThreads;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -311,6 +312,12 @@ final class SessionBackend implements LockBackend {
     }
 
     // The rest.
+
+    /** An interrupt of a virtual thread ends the connection that it waits for, and so all locks of that session. */
+    @Override
+    public boolean prompt() {
+        return connections.prompt() && !VirtualThreads.isVirtual(Thread.currentThread());
+    }
 
     @Override
     public boolean sessionBound() {

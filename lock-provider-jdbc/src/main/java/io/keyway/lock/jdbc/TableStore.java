@@ -179,6 +179,11 @@ final class TableStore implements RowStore {
         return JdbcGuarantees.table(dialect);
     }
 
+    @Override
+    public boolean prompt() {
+        return connections.prompt();
+    }
+
     /** Whoever waits is told, or its client looks for all of its own at once: no waiter asks by itself for long. */
     @Override
     public RowRules rules() {

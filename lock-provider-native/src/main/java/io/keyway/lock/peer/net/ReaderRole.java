@@ -1,15 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.net;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
+import io.keyway.lock.spi.VirtualThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Which of the threads that wait reads the sockets of a client: one at a time. The others follow in the order in which
@@ -19,20 +15,6 @@ import org.slf4j.LoggerFactory;
  * <p>One thread is told what an idle client hears ({@link #takeIfIdle}); it gives the role away when somebody follows.
  */
 final class ReaderRole {
-    private static final Logger LOG = LoggerFactory.getLogger(ReaderRole.class);
-    /** {@code Thread.isVirtual}, where there is such a thing. */
-    private static final @Nullable MethodHandle IS_VIRTUAL = isVirtual();
-
-    private static @Nullable MethodHandle isVirtual() {
-        try {
-            return MethodHandles.publicLookup()
-                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-        } catch (ReflectiveOperationException e) {
-            LOG.trace("no virtual threads here", e);
-            return null;
-        }
-    }
-
     /** A thread that waits for an outcome. It stops itself only as {@link #at} says. */
     static final class Waiting implements BiConsumer<Object, Throwable> {
         static final int RUNNING = 0;
@@ -66,7 +48,7 @@ final class ReaderRole {
          * @param wakeUp ends the select of whoever reads
          */
         Waiting(Thread thread, @Nullable CompletableFuture<?> outcome, Runnable wakeUp) {
-            this(thread, !virtual(thread), outcome, wakeUp);
+            this(thread, !VirtualThreads.isVirtual(thread), outcome, wakeUp);
         }
 
         Waiting(Thread thread, boolean mayRead, @Nullable CompletableFuture<?> outcome, Runnable wakeUp) {
@@ -74,17 +56,6 @@ final class ReaderRole {
             this.mayRead = mayRead;
             this.outcome = outcome;
             this.wakeUp = wakeUp;
-        }
-
-        private static boolean virtual(Thread thread) {
-            if (IS_VIRTUAL == null) {
-                return false;
-            }
-            try {
-                return (boolean) IS_VIRTUAL.invokeExact(thread);
-            } catch (Throwable e) {
-                throw new IllegalStateException("isVirtual does not throw", e);
-            }
         }
 
         boolean done() {

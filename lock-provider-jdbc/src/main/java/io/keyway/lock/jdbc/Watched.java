@@ -1,0 +1,112 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import io.keyway.lock.spi.Deadline;
+import java.io.IOException;
+import java.nio.channels.spi.AbstractInterruptibleChannel;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The statements that are under way, so that each ends soon after its thread is interrupted, which no driver heeds, and
+ * soon after its time is over, which a network timeout alone does not see to: it begins anew with each piece of an
+ * answer. So threads of users can make them.
+ *
+ * <p>A statement that has to end has {@link #GRACE} left, in which a server that lives answers, and nothing is lost;
+ * then its connection is aborted, and its outcome is unknown.
+ */
+final class Watched {
+    /** How long a statement may still take that has to end, in nanoseconds. */
+    static final long GRACE = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private final Set<Statement> running = ConcurrentHashMap.newKeySet();
+    /** Somebody looks at them when the time of one is over. */
+    private final AtomicBoolean looking = new AtomicBoolean();
+
+    /** What an interrupt of its thread closes. */
+    private static final class Statement extends AbstractInterruptibleChannel {
+        final Connection connection;
+        final Deadline deadline;
+        /** It is over, or is aborted: whichever was first. */
+        private final AtomicBoolean settled = new AtomicBoolean();
+
+        Statement(Connection connection, Deadline deadline) {
+            this.connection = connection;
+            this.deadline = deadline;
+        }
+
+        void enter() {
+            begin();
+        }
+
+        void leave() {
+            settled.set(true);
+            try {
+                end(true);
+            } catch (IOException e) {
+                // It was interrupted, and still is: whoever made it finds that.
+            }
+        }
+
+        @Override
+        protected void implCloseChannel() {
+            later(GRACE).execute(this::abort);
+        }
+
+        void abort() {
+            if (settled.compareAndSet(false, true)) {
+                try {
+                    connection.abort(Runnable::run);
+                } catch (SQLException e) {
+                    // Then its network timeout has to do.
+                }
+            }
+        }
+    }
+
+    private static Executor later(long nanos) {
+        return CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run);
+    }
+
+    /**
+     * Does that work.
+     *
+     * @param deadline when it is to be over
+     */
+    <T> T on(Connection connection, Deadline deadline, Connections.Work<T> work) throws SQLException {
+        Statement statement = new Statement(connection, deadline);
+        running.add(statement);
+        if (!looking.get() && looking.compareAndSet(false, true)) {
+            later(deadline.nanos() + GRACE).execute(this::look);
+        }
+        statement.enter();
+        try {
+            return work.on(connection);
+        } finally {
+            statement.leave();
+            running.remove(statement);
+        }
+    }
+
+    private void look() {
+        looking.set(false);
+        long next = Long.MAX_VALUE;
+        for (Statement statement : running) {
+            long left = statement.deadline.nanos();
+            if (left == 0) {
+                statement.abort();
+            } else {
+                next = Math.min(next, left);
+            }
+        }
+        if (next != Long.MAX_VALUE && looking.compareAndSet(false, true)) {
+            later(next + GRACE).execute(this::look);
+        }
+    }
+}

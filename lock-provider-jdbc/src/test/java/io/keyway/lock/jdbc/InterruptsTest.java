@@ -1,0 +1,98 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.Locks;
+import io.keyway.lock.jdbc.server.PostgresServer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Threads of users ask PostgreSQL themselves, and may be interrupted at any time. */
+class InterruptsTest {
+    private PostgresServer server;
+    private String url;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = PostgresServer.shared();
+        url = server.url("interrupts");
+    }
+
+    private static Thread interruptible(AtomicInteger ended, Task task) {
+        Thread thread = new Thread(() -> {
+            try {
+                task.run();
+            } catch (InterruptedException e) {
+                ended.incrementAndGet();
+            }
+        });
+        thread.start();
+        return thread;
+    }
+
+    private interface Task {
+        void run() throws InterruptedException;
+    }
+
+    private static boolean asks(Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().startsWith("org.postgresql."));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"table", "session"})
+    void anInterruptEndsAnAttemptAtADatabaseThatHangs(String mode) throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        try (LockClient client = Locks.open(url + "&lock.mode=" + mode + "&lock.requestTimeout=2m&lock.ttl=10m")) {
+            client.lock("before").acquire().close();
+            server.pause();
+            try {
+                Thread thread = interruptible(ended, () -> client.lock("hangs").acquire());
+                await().until(() -> asks(thread));
+                thread.interrupt();
+                thread.join(60_000);
+                assertThat(thread.isAlive()).isFalse();
+                assertThat(ended).hasValue(1);
+            } finally {
+                server.resume();
+            }
+            assertThat(client.lock("hangs").tryAcquire(Duration.ofMinutes(1))).hasValueSatisfying(Lease::close);
+        }
+    }
+
+    /** A session has the locks of all threads. */
+    @Test
+    void anInterruptCostsNoSession() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        try (LockClient client = Locks.open(url + "&lock.mode=session&lock.ttl=10m");
+                Lease kept = client.lock("kept").acquire()) {
+            for (int i = 0; i < 50; i++) {
+                Thread thread = interruptible(ended, () -> {
+                    while (true) {
+                        client.lock("wanted").acquire().close();
+                        if (Thread.interrupted()) {
+                            throw new InterruptedException();
+                        }
+                    }
+                });
+                await().pollInterval(Duration.ofMillis(1)).until(() -> asks(thread));
+                thread.interrupt();
+                thread.join(60_000);
+                assertThat(thread.isAlive()).isFalse();
+            }
+            assertThat(ended).hasValue(50);
+            assertThat(kept.isHeld()).isTrue();
+            assertThat(client.lock("wanted").tryAcquire(Duration.ofMinutes(1))).hasValueSatisfying(Lease::close);
+            assertThat(kept.lost().toCompletableFuture()).isNotDone();
+        }
+    }
+}
