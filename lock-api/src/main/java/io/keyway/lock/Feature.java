@@ -33,7 +33,9 @@ public enum Feature {
     /** {@link LockClient#transaction}: several locks, with detection of deadlocks. */
     TRANSACTIONS,
     /** {@link LockClient#tree}: a lock of a name and of all names below it. */
-    TREE;
+    TREE,
+    /** Locks that are granted at several members of a cluster: {@link LockRequest#at}. */
+    NODE_SETS;
 
     /** {@return the spelling in URLs and messages: lower case with hyphens, as {@code read-write}} */
     public String label() {

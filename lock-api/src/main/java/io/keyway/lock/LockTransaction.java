@@ -4,6 +4,7 @@ package io.keyway.lock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.UnaryOperator;
 
@@ -82,6 +83,31 @@ public interface LockTransaction extends AutoCloseable {
     }
 
     /**
+     * Asks for that lock at those members of the cluster, and waits until all that was asked for is held. It is granted
+     * when as many of them have granted it as the rule says, and lost when fewer than that are left. The members are
+     * asked one after the other, in the order of their ids; one that does not answer is passed over where the rule can
+     * be met without it. Where it cannot, the request fails, unless
+     * {@link TransactionOptions#withAwaitNodes} has it wait for the return of nodes.
+     *
+     * <p>A lock over nodes and {@code client.lock} of its name do not know of each other. It cannot be upgraded. Needs
+     * {@link Feature#NODE_SETS}; rules LK-2101 to LK-2106.
+     *
+     * @param name the name of the lock, of at most 15 segments
+     * @param mode EXCLUSIVE or SHARED
+     * @param nodes the ids of members, as of {@link NodeSet}
+     * @param rule how many of them have to grant it
+     * @throws IllegalArgumentException if that is no set of nodes, or EXCLUSIVE at ANY of several, which is refused
+     * @throws LockUnavailableException if too few of the nodes answer within {@code requestTimeout}; if one of them is
+     *     no member, or has the lock for somebody with another list or rule, it is not retryable
+     * @throws UnsupportedFeatureException without NODE_SETS
+     * @throws InterruptedException as {@link #lock(String, LockMode)}
+     */
+    default void lock(String name, LockMode mode, Collection<String> nodes, NodeRule rule) throws InterruptedException {
+        lockAsync(List.of(new LockRequest(LockName.of(name), mode).at(NodeSet.of(rule, nodes))));
+        awaitAll();
+    }
+
+    /**
      * Asks for that lock and does not wait: {@link #awaitAll} does.
      *
      * @param name the name of the lock
@@ -156,7 +182,7 @@ public interface LockTransaction extends AutoCloseable {
      * not count as the transaction's giving way.
      *
      * @param name the name of the lock
-     * @throws IllegalStateException if it is neither held nor waited for, or is being upgraded
+     * @throws IllegalStateException if it is neither held nor waited for, is being upgraded, or is a lock over nodes
      */
     void surrender(String name);
 
@@ -191,8 +217,22 @@ public interface LockTransaction extends AutoCloseable {
      * @param name the name of the lock
      * @throws IllegalStateException if it is not held, or the transaction waits for more: what it has by then may be
      *     surrendered
+     * @throws UnsupportedFeatureException if it is a lock over several nodes that need not all grant it: of these only
+     *     {@link #tokens} tell who came later
      */
     long token(String name);
+
+    /**
+     * {@return the fencing tokens of that lock by the node that gave them} Of a lock without nodes it is the one token,
+     * under the empty text. A resource that keeps the highest token of each node, and refuses whoever shows a lower one
+     * of any node, refuses each exclusive holder whose successor it has seen: the two have a node in common.
+     *
+     * @param name the name of the lock
+     * @throws IllegalStateException as {@link #token}
+     */
+    default Map<String, Long> tokens(String name) {
+        return Map.of("", token(name));
+    }
 
     /**
      * Returns normally only if all that was asked for is held now. To be called before each effect that the locks

@@ -24,7 +24,7 @@ public final class TransactionOptions {
     }
 
     private static final TransactionOptions DEFAULTS =
-            new TransactionOptions(OnDeadlock.SURRENDER, 0, 0, LockOptions.none(), false);
+            new TransactionOptions(OnDeadlock.SURRENDER, 0, 0, LockOptions.none(), false, false);
 
     /** The highest priority. */
     public static final int MAX_PRIORITY = 1000;
@@ -34,9 +34,12 @@ public final class TransactionOptions {
     private final int age;
     private final LockOptions lockOptions;
     private final boolean tree;
+    private final boolean awaitNodes;
 
-    private TransactionOptions(OnDeadlock onDeadlock, int priority, int age, LockOptions lockOptions, boolean tree) {
+    private TransactionOptions(
+            OnDeadlock onDeadlock, int priority, int age, LockOptions lockOptions, boolean tree, boolean awaitNodes) {
         this.tree = tree;
+        this.awaitNodes = awaitNodes;
         this.onDeadlock = onDeadlock;
         this.priority = priority;
         this.age = age;
@@ -54,7 +57,8 @@ public final class TransactionOptions {
      * @param answer what to do
      */
     public TransactionOptions withOnDeadlock(OnDeadlock answer) {
-        return new TransactionOptions(Objects.requireNonNull(answer, "answer"), priority, age, lockOptions, tree);
+        return new TransactionOptions(
+                Objects.requireNonNull(answer, "answer"), priority, age, lockOptions, tree, awaitNodes);
     }
 
     /**
@@ -68,7 +72,7 @@ public final class TransactionOptions {
         if (rank < 0 || rank > MAX_PRIORITY) {
             throw new IllegalArgumentException("a priority is 0 to " + MAX_PRIORITY + ", not " + rank);
         }
-        return new TransactionOptions(onDeadlock, rank, age, lockOptions, tree);
+        return new TransactionOptions(onDeadlock, rank, age, lockOptions, tree, awaitNodes);
     }
 
     /**
@@ -84,7 +88,7 @@ public final class TransactionOptions {
             throw new IllegalArgumentException(
                     "the age is how often this work has given way: 0 or more, not " + timesGivenWay);
         }
-        return new TransactionOptions(onDeadlock, priority, timesGivenWay, lockOptions, tree);
+        return new TransactionOptions(onDeadlock, priority, timesGivenWay, lockOptions, tree, awaitNodes);
     }
 
     /**
@@ -93,7 +97,8 @@ public final class TransactionOptions {
      * @param options ttl, metadata and so on
      */
     public TransactionOptions withLockOptions(LockOptions options) {
-        return new TransactionOptions(onDeadlock, priority, age, Objects.requireNonNull(options, "options"), tree);
+        return new TransactionOptions(
+                onDeadlock, priority, age, Objects.requireNonNull(options, "options"), tree, awaitNodes);
     }
 
     /**
@@ -103,7 +108,18 @@ public final class TransactionOptions {
      * @param paths whether names are paths of a tree
      */
     public TransactionOptions withTree(boolean paths) {
-        return new TransactionOptions(onDeadlock, priority, age, lockOptions, paths);
+        return new TransactionOptions(onDeadlock, priority, age, lockOptions, paths, awaitNodes);
+    }
+
+    /**
+     * {@return the same, which waits for nodes that do not answer, or does not} A lock over nodes of which too few
+     * answer fails after {@code requestTimeout}, unless this is set: then it waits for their return, and holds no node
+     * meanwhile, so that those who can reach enough of them go on.
+     *
+     * @param waits whether to wait for the return of nodes
+     */
+    public TransactionOptions withAwaitNodes(boolean waits) {
+        return new TransactionOptions(onDeadlock, priority, age, lockOptions, tree, waits);
     }
 
     /** {@return what to do in a deadlock} */
@@ -126,6 +142,11 @@ public final class TransactionOptions {
         return tree;
     }
 
+    /** {@return whether it waits for the return of nodes} */
+    public boolean awaitNodes() {
+        return awaitNodes;
+    }
+
     /** {@return the options for each lock, over the client's} */
     public LockOptions lockOptions() {
         return lockOptions;
@@ -134,6 +155,6 @@ public final class TransactionOptions {
     @Override
     public String toString() {
         return "TransactionOptions[onDeadlock=" + onDeadlock + ", priority=" + priority + ", age=" + age
-                + (tree ? ", tree, " : ", ") + lockOptions + "]";
+                + (tree ? ", tree, " : ", ") + (awaitNodes ? "awaitNodes, " : "") + lockOptions + "]";
     }
 }

@@ -29,7 +29,7 @@ public final class UnsupportedFeatureException extends LockException {
         return switch (feature) {
             case READ_WRITE, SEMAPHORE -> "; lock:native, lock:redis, lock:zookeeper and lock:jdbc do";
             case UPGRADE -> "; lock:native, lock:redis and lock:jdbc do";
-            case TRANSACTIONS, TREE -> "; lock:native does";
+            case TRANSACTIONS, TREE, NODE_SETS -> "; lock:native does";
             default -> "; LockClient.features() tells what a provider offers";
         };
     }

@@ -68,6 +68,8 @@ final class PendingAcquire extends Registry.Node {
     private volatile int state = PENDING;
     private volatile boolean answered;
     private volatile @Nullable String trouble;
+    /** Since when it is in trouble, if it is. */
+    private volatile long troubledAt;
 
     /** Ends the wait at its limit, unless a thread waits that sees for itself that its time is up. */
     private volatile TimeSource.@Nullable Scheduled timer;
@@ -346,6 +348,9 @@ final class PendingAcquire extends Registry.Node {
     }
 
     void doubt(String why) {
+        if (trouble == null) {
+            troubledAt = client.time().nanoTime();
+        }
         trouble = why;
         long due = heardAt + client.requestTimeout().toNanos();
         if (client.time().nanoTime() - due >= 0) {
@@ -381,6 +386,14 @@ final class PendingAcquire extends Registry.Node {
             return;
         }
         outcome.completeExceptionally(silence(wait == null ? Duration.ZERO : wait));
+    }
+
+    /** For how many nanoseconds it has been without an answer, or in trouble; -1 if it waits for others. */
+    long silentFor() {
+        if (answered && trouble == null) {
+            return -1;
+        }
+        return Math.max(0, client.time().nanoTime() - (answered ? troubledAt : askedAt));
     }
 
     /** Whether the authority has said anything about it. */

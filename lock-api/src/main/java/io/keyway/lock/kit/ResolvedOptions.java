@@ -53,6 +53,13 @@ record ResolvedOptions(
                 holdAtLeast);
     }
 
+    /** The same of another owner. */
+    ResolvedOptions by(Owner other) {
+        return other.equals(owner)
+                ? this
+                : new ResolvedOptions(ttl, maxHold, unlockTime, renewal, other, warnAfter, holdAtLeast);
+    }
+
     /** Whether a lease ends at some time though it is renewed. */
     boolean limitsHold() {
         return maxHold != null || renewal == Renewal.NONE;

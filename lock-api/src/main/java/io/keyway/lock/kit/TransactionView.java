@@ -18,7 +18,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.TransactionReport;
 import io.keyway.lock.kit.agent.Agent;
-import io.keyway.lock.kit.agent.AgentEffects;
+import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Probe;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TreeModes;
@@ -27,6 +27,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,7 +50,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A lock of a tree is the grants of all its levels: {@link Wishes} knows which of them is next, and agent and slots
  * know levels alone. All is held, and may be reported, only when no wish has a level left. A level that is needed in
- * a weaker mode than before counts as held in that one alone from then on: its {@link Weakening} is nobody's wait.
+ * a weaker mode than before counts as held in that one alone from then on: its {@link Weakening} is nobody's wait. A
+ * lock over nodes is as many parts as {@link NodeLocks} asks for, each a flat lock or one of a tree.
  *
  * <p><b>States</b> ({@link TransactionFate}): open; aborted, to resolve a deadlock; having lost a lock; and closed.
  *
@@ -61,7 +63,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Agent and locks are guarded by one lock. What is to be done is written down under it and done after it is free, in
  * order: engines may call back.
  */
-final class TransactionView implements LockTransaction, AgentEffects, Transactions.Prober {
+final class TransactionView implements LockTransaction {
 
     private final ClientContext client;
     private final LockOptions lockDefaults;
@@ -71,6 +73,10 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private final @Nullable Wishes wishes;
 
     private final Weakenings weakenings;
+    /** What it has at nodes of locks over several. */
+    private final TransactionParts parts;
+
+    private final TransactionState state;
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Queue<Runnable> effects = new ArrayDeque<>();
@@ -80,7 +86,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     private final TransactionFate fate = new TransactionFate();
     private TransactionOptions asked;
     private ResolvedOptions options;
-    private final AgentAlarm alarm;
+    private final TransactionEffects ofAgent;
 
     TransactionView(ClientContext client, TransactionOptions options, LockOptions lockDefaults) {
         this.client = client;
@@ -88,22 +94,16 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         this.asked = options;
         this.options = client.resolve(lockDefaults.overlaidBy(options.lockOptions()));
         this.self = client.transactions().next();
-        this.agent = new Agent(self, client.name(), options.age(), options.onDeadlock(), this);
+        this.ofAgent = new TransactionEffects(this, client);
+        this.agent = new Agent(self, client.name(), options.age(), options.onDeadlock(), ofAgent);
         agent.behave(options.onDeadlock(), options.priority(), options.age(), 0);
         this.weakenings = new Weakenings(this, client, agent);
         this.wishes = options.tree() || client.engine().locksTrees() ? new Wishes() : null;
+        this.parts = new TransactionParts(this, client, wishes);
+        this.state = new TransactionState(slots, agent, wishes, parts);
         this.lost = ClockedFuture.on(client.time());
-        this.alarm = new AgentAlarm(client.time(), this::wake);
         this.waiters = new TransactionWaiters(client.time());
-        refuseToKeep(options);
-    }
-
-    private void refuseToKeep(TransactionOptions given) {
-        LockOptions all = lockDefaults.overlaidBy(given.lockOptions());
-        if (wishes != null && all.holdAtLeast().filter(time -> !time.isZero()).isPresent()) {
-            throw new IllegalArgumentException("A lock of a tree takes no holdAtLeast: it is the grants of several"
-                    + " names, which are given back when one of them cannot be had. Ask for it by a flat lock.");
-        }
+        Wishes.refuseToKeep(wishes, lockDefaults.overlaidBy(options.lockOptions()));
     }
 
     @Override
@@ -125,6 +125,10 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     /** Whether nothing is begun any more; guarded. */
     boolean isOver() {
         return fate.isClosed() || client.closed();
+    }
+
+    boolean isClosed() {
+        return fate.isClosed();
     }
 
     /** Decides, and then does what was decided. */
@@ -175,8 +179,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     private void ensureMayAsk(LockRequest request) {
         LockName name = request.name();
+        parts.ensureMayAsk(request, !parts.locks().has(name) && state.known(name) != null);
         boolean waits = wishes == null ? agent.wants(name) : wishes.waits(name);
-        if (waits && known(name) == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
+        if (waits && state.known(name) == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
             throw new IllegalStateException(name + " is being waited for SHARED; ask for it EXCLUSIVE at once, or"
                     + " cancel it or await it first");
         }
@@ -184,9 +189,11 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     /** Returns false if it was asked for before. */
     private boolean ask(LockRequest request, boolean queue) {
-        LockMode known = known(request.name());
+        LockMode known = state.known(request.name());
         if (known == LockMode.EXCLUSIVE || known == request.mode()) {
             return false;
+        } else if (request.nodes().isPresent()) {
+            parts.locks().add(request.name(), request.mode(), request.nodes().get());
         } else if (wishes != null) {
             wishes.add(request.name(), request.mode(), queue);
         } else {
@@ -195,33 +202,32 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         return true;
     }
 
-    /** In which mode the user wants that lock or has it; null if it does not. */
-    private @Nullable LockMode known(LockName name) {
-        return wishes == null ? agent.mode(name) : wishes.mode(name);
-    }
-
-    private void ask(LockName name, LockMode mode, boolean queue) {
+    void ask(LockName name, LockMode mode, boolean queue) {
         long id = client.nextRequestId();
         agent.asked(name, mode, id, now());
         ask(name, mode, id, queue);
     }
 
-    /** Asks for the next levels of trees. */
+    /** Asks for the next nodes, and the next levels of trees. */
     private void advance() {
+        if (!parts.locks().isEmpty() && fate.isOpen()) {
+            agent.unfinished(true);
+            parts.advance(asked.awaitNodes());
+        }
         if (wishes != null && fate.isOpen()) {
-            wishes.next(this::heldIn, this::isPending).forEach(each -> ask(each.name(), each.mode(), each.queue()));
+            wishes.next(state::heldIn, this::isPending).forEach(each -> ask(each.name(), each.mode(), each.queue()));
         }
         agent.unfinished(lacks());
     }
 
-    /** Whether a level of trees is to be asked for, or will be when the change of its mode is over. */
+    /** Whether a node, or a level of trees, is to be asked for, or will be when the change of its mode is over. */
     private boolean lacks() {
-        return wishes != null && fate.isOpen() && wishes.lacks(this::heldIn);
+        return fate.isOpen() && (parts.locks().lacks() || (wishes != null && wishes.lacks(state::heldIn)));
     }
 
-    private @Nullable LockMode heldIn(LockName level) {
-        TransactionSlot slot = slots.get(level);
-        return slot == null ? null : slot.mode();
+    /** Whether one grant more may not be all. */
+    private boolean mayLack() {
+        return wishes != null || !parts.locks().isEmpty();
     }
 
     private boolean isPending(LockName level) {
@@ -229,8 +235,14 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         return slot != null && (slot.pending != null || slot.weakening != null);
     }
 
-    /** Gives back the levels of trees that are needed no more, from the leaves up, and asks for those that are next. */
+    /** Gives back the levels of trees that are needed no more, and asks for those that are next. */
     private void reduce(Wishes needed) {
+        giveBackLevels(needed);
+        advance();
+    }
+
+    /** From the leaves up. */
+    void giveBackLevels(Wishes needed) {
         List<LockName> levels = new ArrayList<>(slots.keySet());
         Collections.reverse(levels);
         for (LockName level : levels) {
@@ -248,7 +260,6 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 weaken(level, slot, mode);
             }
         }
-        advance();
     }
 
     /** Has a level of trees in the mode that is needed, if it has a stronger one. */
@@ -277,26 +288,25 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         }
         slot.lease = lease;
         agent.renamed(name, lease.token());
-        client.transactions().uses(name, lease.token(), this);
+        client.transactions().uses(name, lease.token(), ofAgent);
         effects.add(() -> lease.lost().thenAccept(why -> lost(name, lease, why)));
     }
 
-    @Override
-    public void ask(LockName name, LockMode mode, long request) {
-        ask(name, mode, request, true);
-    }
-
-    private void ask(LockName name, LockMode mode, long id, boolean queue) {
+    /** Asks for that by that request; guarded. */
+    void ask(LockName name, LockMode mode, long id, boolean queue) {
         TransactionSlot slot = slots.computeIfAbsent(name, fresh -> new TransactionSlot());
-        HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options);
-        Request request =
-                new Request(id, lease.key(), mode, 1, 1, options.ttl(), queue, options.owner(), options.holdAtLeast());
+        Owner owner = parts.owner(name, options.owner());
+        HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options.by(owner));
+        Request request = new Request(id, lease.key(), mode, 1, 1, options.ttl(), queue, owner, options.holdAtLeast());
         PendingAcquire pending =
                 new PendingAcquire(client, lease, request, queue ? null : client.requestTimeout(), slot.lease);
-        pending.onWaiting(() -> decide(() -> agent.waits(name, id, now())));
+        pending.onWaiting(() -> decide(() -> {
+            agent.waits(name, id, now());
+            look();
+        }));
         slot.pending = pending;
         slot.request = id;
-        client.transactions().asks(id, this);
+        client.transactions().asks(id, ofAgent);
         boolean fresh = slot.lease == null;
         effects.add(() -> {
             if (!fresh || !reacquire(name, lease, id)) {
@@ -331,7 +341,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         decide(() -> {
             client.transactions().asksNoMore(request);
             TransactionSlot slot = slots.get(name);
-            agent.unfinished(wishes != null);
+            agent.unfinished(mayLack());
             if (slot == null || slot.request != request || !agent.granted(name, request, lease.token(), now())) {
                 agent.unfinished(lacks());
                 effects.add(lease::abandon);
@@ -357,12 +367,17 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 return;
             }
             HeldLease read = slot.lease;
-            agent.unfinished(wishes != null);
+            agent.unfinished(mayLack());
+            List<LockName> of = state.over(name);
             dropRequest(name, slot);
             if (wishes != null) {
-                wishes.refused(name, heldIn(name), failure != null);
-                reduce(wishes);
+                wishes.refused(name, state.heldIn(name), failure != null);
+                giveBackLevels(wishes);
             }
+            if (failure != null && !(failure instanceof CancellationException)) {
+                parts.failed(of);
+            }
+            advance();
             if (failure instanceof CancellationException || fate.isClosed() || (failure == null && !queue)) {
                 tellWaiters();
             } else if (failure != null) {
@@ -396,7 +411,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             }
             client.transactions().usesNoMore(name, lease.token());
             boolean wanted = agent.wants(name);
-            agent.unfinished(wishes != null);
+            agent.unfinished(mayLack());
             if (wanted) {
                 withdraw(name, slot);
             }
@@ -409,6 +424,11 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             }
             slots.remove(name);
             agent.released(name);
+            if (parts.outlast(state.over(name))) {
+                advance();
+                tellWaiters();
+                return;
+            }
             if (fate.isSound()) {
                 LeaseLostException loss = new LeaseLostException(name, lease.token(), why);
                 fate.lose(loss);
@@ -429,6 +449,13 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         }
     }
 
+    /** The agent has given way: nothing is waited for any more; guarded. */
+    void aborted(Deadlock deadlock) {
+        fate.abort(deadlock);
+        withdrawAll();
+        fail(new DeadlockException(deadlock, agent.age()));
+    }
+
     private void withdrawAll() {
         for (LockName name : List.copyOf(slots.keySet())) {
             withdraw(name, Objects.requireNonNull(slots.get(name)));
@@ -438,8 +465,11 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     // Waiting
 
     private void tellWaiters() {
-        if (wishes != null && agent.isComplete() && fate.isSound()) {
-            wishes.tell();
+        if (agent.isComplete() && fate.isSound()) {
+            parts.locks().tell();
+            if (wishes != null) {
+                wishes.tell();
+            }
         }
         if (agent.isComplete() && !waiters.isEmpty()) {
             effects.add(waiters.done());
@@ -494,11 +524,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         guard.lock();
         try {
             ensureUsable();
-            slots.forEach((name, slot) -> {
-                if (slot.lease != null && agent.isReported(name) && !slot.isHeld()) {
-                    slot.lease.ensureHeld();
-                }
-            });
+            state.ensureHeld(agent::isReported);
         } finally {
             guard.unlock();
         }
@@ -540,32 +566,30 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     /** Whether their user may have been told that these are held. */
     boolean areHeld(List<LockRequest> requests) {
-        return seen(() -> requests.stream().allMatch(each -> {
-            LockMode held = told(each.name());
-            return held == LockMode.EXCLUSIVE || held == each.mode();
-        }));
-    }
-
-    /** In which mode the user may have been told that this lock is held; null if in none. */
-    private @Nullable LockMode told(LockName name) {
-        return wishes != null ? wishes.told(name) : agent.isReported(name) ? agent.mode(name) : null;
+        return seen(() -> state.areTold(requests));
     }
 
     /** The user has not been told that it is held. */
     private void takeBack(LockName name) {
         decide(() -> {
-            TransactionSlot slot = slots.get(name);
             if (wishes != null) {
                 giveUp(wishes, name);
-            } else if (slot != null && slot.pending != null) {
-                withdraw(name, slot);
+            } else {
+                takeBackFlat(name);
                 tellWaiters();
-            } else if (slot != null && slot.lease != null && !agent.isReported(name)) {
-                HeldLease lease = slot.lease;
-                drop(name, lease);
-                effects.add(lease::releaseAsync);
             }
         });
+    }
+
+    void takeBackFlat(LockName name) {
+        TransactionSlot slot = slots.get(name);
+        if (slot != null && slot.pending != null) {
+            withdraw(name, slot);
+        } else if (slot != null && slot.lease != null && !agent.isReported(name)) {
+            HeldLease lease = slot.lease;
+            drop(name, lease);
+            effects.add(lease::releaseAsync);
+        }
     }
 
     private boolean giveUp(Wishes of, LockName name) {
@@ -583,8 +607,16 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         LockName lock = LockName.of(name);
         boolean[] waited = new boolean[1];
         decide(() -> {
+            parts.ensureIsNoPart(lock);
             TransactionSlot slot = slots.get(lock);
-            if (wishes != null) {
+            if (parts.locks().has(lock)) {
+                waited[0] = !parts.locks().told(lock);
+                if (waited[0]) {
+                    parts.locks().remove(lock);
+                    advance();
+                    tellWaiters();
+                }
+            } else if (wishes != null) {
                 waited[0] = giveUp(wishes, lock);
             } else if (slot != null && slot.pending != null) {
                 waited[0] = true;
@@ -600,11 +632,16 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
         LockName lock = LockName.of(name);
         decide(() -> {
             ensureUsable();
+            parts.ensureIsNoPart(lock);
+            if (parts.locks().has(lock)) {
+                throw new IllegalStateException(
+                        lock + " is a lock over nodes, which is not surrendered; unlock it and" + " ask for it again");
+            }
             LockName at = wishes == null ? lock : wishes.queued(lock, this::isPending);
             TransactionSlot slot = slots.get(at);
             PendingAcquire pending = slot == null ? null : slot.pending;
-            if (slot == null || known(lock) == null || (pending != null && slot.lease != null)) {
-                boolean upgraded = slot != null && known(lock) != null;
+            if (slot == null || state.known(lock) == null || (pending != null && slot.lease != null)) {
+                boolean upgraded = slot != null && state.known(lock) != null;
                 throw new IllegalStateException(lock
                         + (upgraded ? " is being upgraded; cancel that first" : " is neither held nor waited for"));
             }
@@ -619,7 +656,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             effects.add(pending::withdraw);
             long again = client.nextRequestId();
             agent.askedAgain(at, again, now());
-            ask(at, Objects.requireNonNull(agent.mode(at)), again);
+            ask(at, Objects.requireNonNull(agent.mode(at)), again, true);
         });
     }
 
@@ -636,8 +673,9 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 throw new IllegalArgumentException("whether names are paths of a tree cannot be changed in the"
                         + " transaction " + id() + "; begin another one");
             }
-            refuseToKeep(next);
-            options = client.resolve(lockDefaults.overlaidBy(next.lockOptions()));
+            LockOptions all = lockDefaults.overlaidBy(next.lockOptions());
+            Wishes.refuseToKeep(wishes, all);
+            options = client.resolve(all);
             asked = next;
             agent.behave(next.onDeadlock(), next.priority(), next.age(), now());
         });
@@ -648,27 +686,35 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     @Override
     public ReleaseOutcome unlock(String name) {
         LockName lock = LockName.of(name);
-        Releasable[] held = new Releasable[1];
+        List<Releasable> held = new ArrayList<>();
         decide(() -> {
-            TransactionSlot slot = slots.get(lock);
-            boolean known = known(lock) != null;
-            boolean waits = wishes == null ? slot != null && slot.pending != null : wishes.waits(lock);
-            if (slot == null || slot.lease == null || waits || !known) {
+            parts.ensureIsNoPart(lock);
+            boolean known = state.known(lock) != null;
+            List<LockName> names = parts.locks().has(lock) ? parts.heldOf(lock) : List.of(lock);
+            if (state.waits(lock) || !known || names.stream().anyMatch(each -> state.heldIn(each) == null)) {
                 throw new IllegalStateException(
                         lock + (known ? " is being waited for; cancel that first" : " is not held"));
             }
             if (wishes != null) {
-                wishes.ensureNoneBelow(lock);
+                names.forEach(wishes::ensureNoneBelow);
             }
-            held[0] = slot.held();
-            drop(lock, slot.lease);
+            parts.locks().forget(lock);
+            for (LockName each : names) {
+                TransactionSlot slot = Objects.requireNonNull(slots.get(each));
+                held.add(Objects.requireNonNull(slot.held()));
+                drop(each, Objects.requireNonNull(slot.lease));
+            }
             if (wishes != null) {
-                wishes.remove(lock);
+                names.forEach(wishes::remove);
                 agent.unfinished(true);
                 reduce(wishes);
             }
         });
-        return held[0].release();
+        held.stream().skip(1).forEach(Releasable::releaseAsync);
+        return held.stream()
+                .map(Releasable::release)
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
     }
 
     private void drop(LockName name, HeldLease lease) {
@@ -678,26 +724,20 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     }
 
     @Override
-    public void release(LockName name, long token) {
-        TransactionSlot slot = Objects.requireNonNull(slots.get(name));
-        Releasable held = Objects.requireNonNull(slot.held());
-        client.transactions().usesNoMore(name, token);
-        slot.lease = null;
-        slot.weakening = null;
-        effects.add(held::releaseAsync);
-    }
-
-    @Override
     public long token(String name) {
         LockName lock = LockName.of(name);
         return seen(() -> {
-            TransactionSlot slot = slots.get(lock);
-            boolean known = known(lock) != null;
-            if (!agent.isComplete() || slot == null || slot.lease == null || !known) {
-                throw new IllegalStateException(
-                        !known ? lock + " is not held" : "the transaction waits; await all before " + lock);
-            }
-            return slot.lease.token();
+            state.ensureIsHeld(lock);
+            return state.token(parts.locks().has(lock) ? parts.fencing(lock) : lock);
+        });
+    }
+
+    @Override
+    public Map<String, Long> tokens(String name) {
+        LockName lock = LockName.of(name);
+        return seen(() -> {
+            state.ensureIsHeld(lock);
+            return state.tokens(lock);
         });
     }
 
@@ -709,11 +749,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             if (!agent.isComplete()) {
                 throw new IllegalStateException("the transaction waits for " + agent.wanted() + "; await all first");
             }
-            for (TransactionSlot slot : slots.values()) {
-                if (!slot.isHeld()) {
-                    Objects.requireNonNull(slot.lease).ensureHeld();
-                }
-            }
+            state.ensureHeld(name -> true);
         } finally {
             guard.unlock();
         }
@@ -726,8 +762,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
             if (over != null || !agent.isComplete()) {
                 return over == null ? Status.WAITING : over;
             }
-            boolean lost = slots.values().stream().anyMatch(slot -> slot.lease != null && !slot.isHeld());
-            return lost ? Status.LOST : slots.isEmpty() ? Status.NO_LOCKS : Status.HELD;
+            return state.isAnyLost() ? Status.LOST : slots.isEmpty() ? Status.NO_LOCKS : Status.HELD;
         });
     }
 
@@ -743,68 +778,31 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
 
     @Override
     public TransactionReport explain() throws InterruptedException {
-        List<TransactionReport.Held> held = new ArrayList<>();
-        List<TransactionReport.Wait> waits = new ArrayList<>();
-        guard.lock();
-        try {
-            slots.forEach((name, slot) -> {
-                if (slot.lease != null) {
-                    held.add(new TransactionReport.Held(name, slot.lease.mode(), slot.lease.token()));
-                }
-            });
-            for (LockName name : agent.wanted()) {
-                Duration waited = Duration.ofNanos(Math.max(0, now() - agent.wantedSince(name)));
-                waits.add(new TransactionReport.Wait(
-                        name, Objects.requireNonNull(agent.mode(name)), waited, Optional.empty()));
-            }
-        } finally {
-            guard.unlock();
-        }
+        List<TransactionReport.Held> held = seen(state::held);
+        List<TransactionReport.Wait> waits = seen(() -> state.waits(now()));
         return new TransactionReport(id(), status(), held, new AdminView(client).shown(waits), deadlocks());
     }
 
-    // Deadlocks
+    // Parts of locks over nodes, for whom decides about them; guarded
 
-    @Override
-    public void probed(LockName name, long token, long ahead, Probe probe) {
-        decide(() -> agent.probed(name, token, ahead, probe, now()));
-    }
-
-    @Override
-    public long nextRequest() {
-        return client.nextRequestId();
-    }
-
-    @Override
-    public void probe(LockName name, long request, Probe probe) {
-        effects.add(() -> {
-            if (!client.closed()) {
-                client.engine().probe(LockKey.lock(name), request, probe);
-            }
-        });
-    }
-
-    @Override
-    public void abort(Deadlock deadlock) {
-        fate.abort(deadlock);
-        withdrawAll();
-        fail(new DeadlockException(deadlock, agent.age()));
-    }
-
-    @Override
-    public void wakeAt(long nanos) {
-        if (!fate.isClosed()) {
-            alarm.setBy(nanos).ifPresent(effects::add);
+    /** Something may be otherwise at the nodes than it was. */
+    void look() {
+        if (!parts.locks().isEmpty()) {
+            advance();
+            tellWaiters();
         }
     }
 
-    private void wake() {
-        decide(() -> {
-            alarm.rang();
-            if (!client.closed()) {
-                agent.due(now());
-            }
-        });
+    Agent agent() {
+        return agent;
+    }
+
+    TransactionState state() {
+        return state;
+    }
+
+    void partFailed(LockUnavailableException why) {
+        effects.add(waiters.requestFailed(why));
     }
 
     @Override
@@ -824,7 +822,8 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 return;
             }
             fate.close();
-            effects.add(alarm::cancel);
+            effects.add(ofAgent::cancelAlarm);
+            effects.add(parts::cancelAlarm);
             withdrawAll();
             agent.end();
             slots.forEach((name, slot) -> {
@@ -861,11 +860,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
     /** Why nothing is known of what it waits for, if that limit is over; null if it is known. */
     @Nullable
     LockUnavailableException silence(Duration limit) {
-        PendingAcquire unanswered = seen(() -> slots.values().stream()
-                .map(slot -> slot.pending)
-                .filter(pending -> pending != null && !pending.isAnswered())
-                .findFirst()
-                .orElse(null));
+        PendingAcquire unanswered = seen(state::unanswered);
         return unanswered == null ? null : unanswered.silence(limit);
     }
 
@@ -877,7 +872,7 @@ final class TransactionView implements LockTransaction, AgentEffects, Transactio
                 return;
             }
             fate.close();
-            effects.add(alarm::cancel);
+            effects.add(ofAgent::cancelAlarm);
             agent.end();
             slots.forEach((name, slot) -> {
                 HeldLease lease = Objects.requireNonNull(slot.lease);

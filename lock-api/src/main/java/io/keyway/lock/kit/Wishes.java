@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.spi.TreeModes;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -58,6 +59,15 @@ final class Wishes {
     record Level(LockName name, LockMode mode, boolean queue) {}
 
     private final Map<LockName, Wish> all = new LinkedHashMap<>();
+
+    /** @throws IllegalArgumentException if names are of trees, and the options of locks have a holdAtLeast */
+    static void refuseToKeep(@Nullable Wishes wishes, LockOptions options) {
+        if (wishes != null
+                && options.holdAtLeast().filter(time -> !time.isZero()).isPresent()) {
+            throw new IllegalArgumentException("A lock of a tree takes no holdAtLeast: it is the grants of several"
+                    + " names, which are given back when one of them cannot be had. Ask for it by a flat lock.");
+        }
+    }
 
     /** In which mode that lock is wished for, EXCLUSIVE or SHARED; null if it is not. */
     @Nullable
@@ -168,15 +178,34 @@ final class Wishes {
 
     /** Whether a level that one of them needs is not held, or not in a mode that serves it. */
     boolean lacks(Function<LockName, @Nullable LockMode> held) {
-        for (Wish wish : all.values()) {
-            for (int i = 0; i < wish.levels.size(); i++) {
-                LockMode has = held.apply(wish.levels.get(i));
-                if (has == null || !TreeModes.covers(has, wish.at(i))) {
-                    return true;
-                }
+        return all.values().stream().anyMatch(wish -> lacking(wish, held) != null);
+    }
+
+    /** The first level that this lock, which is wished for, lacks; null if it has all. */
+    @Nullable
+    LockName lacking(LockName lock, Function<LockName, @Nullable LockMode> held) {
+        return lacking(Objects.requireNonNull(all.get(lock)), held);
+    }
+
+    private static @Nullable LockName lacking(Wish wish, Function<LockName, @Nullable LockMode> held) {
+        for (int i = 0; i < wish.levels.size(); i++) {
+            LockMode has = held.apply(wish.levels.get(i));
+            if (has == null || !TreeModes.covers(has, wish.at(i))) {
+                return wish.levels.get(i);
             }
         }
-        return false;
+        return null;
+    }
+
+    /** The locks that have that level. */
+    List<LockName> over(LockName level) {
+        List<LockName> over = new ArrayList<>();
+        all.forEach((name, wish) -> {
+            if (wish.at(level) != null) {
+                over.add(name);
+            }
+        });
+        return over;
     }
 
     /**

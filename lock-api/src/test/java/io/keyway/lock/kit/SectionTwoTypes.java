@@ -123,7 +123,8 @@ final class SectionTwoTypes {
                                 Feature.HOLD_AT_LEAST,
                                 Feature.DRAIN,
                                 Feature.TRANSACTIONS,
-                                Feature.TREE)
+                                Feature.TREE,
+                                Feature.NODE_SETS)
                         .equals(Set.of(Feature.values())),
                 "features");
         check(Set.of(Grade.ALWAYS, Grade.TIMED, Grade.NO).equals(Set.of(Grade.values())), "grades");

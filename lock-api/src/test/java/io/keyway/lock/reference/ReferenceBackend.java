@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
 public class ReferenceBackend implements LockBackend {
 
     /** What it offers unless the URL says otherwise. */
-    public static final Set<Feature> FEATURES =
-            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE)));
+    public static final Set<Feature> FEATURES = Set.copyOf(
+            EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE, Feature.NODE_SETS)));
 
     static final String SERVER = "reference";
 

@@ -14,7 +14,7 @@ final class RedisGuarantees {
 
     /** Of all topologies. */
     static final Set<Feature> FEATURES =
-            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE)));
+            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE, Feature.NODE_SETS)));
 
     private RedisGuarantees() {}
 

@@ -86,6 +86,10 @@ public final class Agent {
 
         long request;
         long since;
+        /** Whether the transaction may go on without what is wanted. */
+        boolean spare;
+        /** The first search that may follow what is wanted, since the transaction needs it. */
+        long firmFrom;
     }
 
     private final Probe.Agent self;
@@ -159,7 +163,22 @@ public final class Agent {
         want(claim, mode, request);
     }
 
+    /**
+     * The transaction may go on without what it wants there, or needs it by now. A probe that has passed before that
+     * says nothing of what it needs from then on.
+     */
+    public void spare(LockName name, boolean spare) {
+        Claim claim = claims.get(name);
+        if (claim != null && claim.wanted != null && claim.spare != spare) {
+            claim.spare = spare;
+            claim.firmFrom = round + 1;
+            passed.clear();
+        }
+    }
+
     private void want(Claim claim, LockMode mode, long request) {
+        claim.spare = false;
+        claim.firmFrom = 0;
         claim.wanted = mode;
         claim.request = request;
         wants++;
@@ -324,7 +343,7 @@ public final class Agent {
         effects.wakeAt(now + resend);
         resend = Math.min(LAST_RESEND, 2 * resend);
         for (Map.Entry<LockName, Claim> each : List.copyOf(claims.entrySet())) {
-            if (each.getValue().wanted != null) {
+            if (each.getValue().wanted != null && !each.getValue().spare) {
                 Edge first = edge(each.getKey(), each.getValue(), now);
                 effects.probe(
                         first.lock(),
@@ -383,7 +402,7 @@ public final class Agent {
         passed.put(probe.initiator(), probe.round());
         Probe here = probe.arrived(edge);
         for (Map.Entry<LockName, Claim> each : List.copyOf(claims.entrySet())) {
-            if (each.getValue().wanted != null) {
+            if (each.getValue().wanted != null && !each.getValue().spare) {
                 Edge next = edge(each.getKey(), each.getValue(), now);
                 effects.probe(next.lock(), next.request(), here.along(next));
             }
@@ -421,12 +440,23 @@ public final class Agent {
         return !ended
                 && probe.priority() == priority
                 && probe.age() == age
-                && wants(probe.path().get(0));
+                && wants(probe.path().get(0))
+                && probe.round() >= firmFrom(probe.path().get(0));
     }
 
     private boolean wants(Edge own) {
         Claim claim = claims.get(own.lock());
-        return claim != null && own.waiter().equals(self) && isWanted(claim, own.request());
+        return claim != null && own.waiter().equals(self) && isWanted(claim, own.request()) && !claim.spare;
+    }
+
+    private long firmFrom(Edge own) {
+        Claim claim = claims.get(own.lock());
+        return claim == null ? 0 : claim.firmFrom;
+    }
+
+    /** Whether what is wanted there has been needed all the time since that search passed here. */
+    private boolean hasBeenFirm(Edge own, Probe probe) {
+        return firmFrom(own) == 0 || Objects.equals(passed.get(probe.initiator()), probe.round());
     }
 
     private static boolean isWanted(Claim claim, long request) {
@@ -449,7 +479,10 @@ public final class Agent {
             if (probe.initiator().equals(self) && token != 0 && isCurrent(probe)) {
                 giveWay(claim, probe, now);
             }
-        } else if (!ended && wants(probe.path().get(probe.step() + 1)) && (token == 0 || !ranksAbove(probe))) {
+        } else if (!ended
+                && wants(probe.path().get(probe.step() + 1))
+                && hasBeenFirm(probe.path().get(probe.step() + 1), probe)
+                && (token == 0 || !ranksAbove(probe))) {
             probe(probe.on(Kind.CONFIRM, probe.step() + 1));
         }
     }

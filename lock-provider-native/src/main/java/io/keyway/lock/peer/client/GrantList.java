@@ -3,6 +3,10 @@ package io.keyway.lock.peer.client;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.GrantHandle;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.TreeModes;
 import java.util.AbstractList;
 import java.util.Arrays;
@@ -110,14 +114,18 @@ final class GrantList extends AbstractList<ClientGrant> {
         return size != 0 && all[0].isExclusive() ? all[0] : null;
     }
 
-    /** Whether one of them is in use as a level of a tree, and that mode is of no tree; or the other way round. */
-    boolean isUsedInTheOtherKind(LockMode asked) {
+    /** Why that cannot be asked for beside what is in use: of the other kind, or of another set of nodes; or null. */
+    @Nullable
+    RefusalCause unlike(LockCall.Acquire asked) {
         for (int i = 0; i < size; i++) {
-            if (all[i].handle.mode().isTree() != asked.isTree() && !all[i].handle.idle()) {
-                return true;
+            GrantHandle used = all[i].handle;
+            if (!used.idle() && used.mode().isTree() != asked.mode().isTree()) {
+                return RefusalCause.MIXED;
+            } else if (!used.idle() && NodeParts.isOther(asked.owner(), List.of(used), GrantHandle::owner)) {
+                return RefusalCause.NODES;
             }
         }
-        return false;
+        return null;
     }
 
     /** Whether nothing of them stands in the way of a grant of a tree's level in that mode. */

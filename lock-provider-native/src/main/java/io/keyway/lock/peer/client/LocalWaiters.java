@@ -473,7 +473,7 @@ class LocalWaiters {
                                     key,
                                     request,
                                     refusal.cause().why(key),
-                                    refusal.cause() == RefusalCause.MIXED,
+                                    refusal.cause().isLasting(),
                                     waiter.call.user()));
         }
     }

@@ -270,9 +270,11 @@ public class LockClientHelper implements Machine {
                 return;
             } else if (acquire.converts() != 0) {
                 convert(acquire, turn);
-            } else if (grants.isUsedInTheOtherKind(acquire.mode())) {
-                turn.tell(new LockNotice.Failed(
-                        key, acquire.request(), RefusalCause.MIXED.why(key), true, acquire.user()));
+                return;
+            }
+            RefusalCause unlike = grants.unlike(acquire);
+            if (unlike != null) {
+                turn.tell(new LockNotice.Failed(key, acquire.request(), unlike.why(key), true, acquire.user()));
             } else {
                 ClientGrant alone = eachAsks ? null : grants.exclusive();
                 waiters.add(acquire, alone == null || alone.handle.idle() ? null : alone.holder(turn.now()), turn);

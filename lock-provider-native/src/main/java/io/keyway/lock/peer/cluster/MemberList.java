@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.spi.NodeParts;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The members of a cluster, and which of them decides on which name: the one whose id and the name have the highest
- * hash (rendezvous hashing), so that a member that joins or leaves moves its own names only. Immutable; the order and
- * the number of mentions of the members do not matter.
+ * hash (rendezvous hashing), so that a member that joins or leaves moves its own names only. A name that says its member
+ * ({@link NodeParts}) is that member's, as long as it is one. Immutable; the order and the number of mentions of the
+ * members do not matter.
  *
  * <p>All members and clients must agree on the hash for ever; {@code MemberListTest} has fixed examples of it.
  */
@@ -50,9 +52,15 @@ public final class MemberList {
         return members;
     }
 
+    /** Whether each node that is named there, with commas between, is a member. */
+    boolean haveAll(String nodes) {
+        List<String> ids = members.stream().map(NodeId::toString).toList();
+        return ids.containsAll(List.of(nodes.split(",")));
+    }
+
     /** The member that decides on what has this route. */
     public NodeId owner(String route) {
-        return members.get(owner(hash(route)));
+        return members.get(owner(route, hash(route)));
     }
 
     /** Which of its owner's cells decides on what has this route; independent of who the owner is. */
@@ -63,7 +71,7 @@ public final class MemberList {
     /** Both in one number: the owner's place in the list times {@code shards}, plus the cell. */
     int cell(String route, int shards) {
         long hash = hash(route);
-        return owner(hash) * shards + shard(hash, shards);
+        return owner(route, hash) * shards + shard(hash, shards);
     }
 
     /** Whether one cell of one member is the one that decides on a route. */
@@ -72,8 +80,16 @@ public final class MemberList {
         return route -> cell(route, shards) == cell;
     }
 
-    private int owner(long route) {
-        long key = mix(route);
+    private int owner(String route, long hash) {
+        String said = NodeParts.node(route).orElse(null);
+        if (said != null) {
+            for (int i = 0; i < members.size(); i++) {
+                if (members.get(i).toString().equals(said)) {
+                    return i;
+                }
+            }
+        }
+        long key = mix(hash);
         int best = 0;
         for (int i = 1; i < hashes.length; i++) {
             if (Long.compareUnsigned(mix(hashes[i] ^ key), mix(hashes[best] ^ key)) > 0) {

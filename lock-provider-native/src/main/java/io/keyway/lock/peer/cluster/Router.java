@@ -13,6 +13,7 @@ import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.WelcomeInfo;
+import io.keyway.lock.spi.NodeParts;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -196,6 +197,13 @@ public final class Router<C extends Router.Connection> {
     }
 
     private void lead(Input.Command command, Latest<C> by) {
+        if (command.call() instanceof LockCall.Acquire acquire && hasStrangers(acquire, by.routes.members())) {
+            String why =
+                    "a lock cannot be had at " + NodeParts.said(acquire.owner()).orElse("") + ": the members of this"
+                            + " cluster are " + by.routes.members() + ". Name some of these, as they are written there";
+            world.tell(null, new LockNotice.Failed(command.key(), acquire.request(), why, true, acquire.user()));
+            return;
+        }
         int cell = by.routes.cell(route.apply(command.key()));
         C connection = by.connections.get(cell);
         if (connection == null) {
@@ -203,6 +211,11 @@ public final class Router<C extends Router.Connection> {
             by.connections.set(cell, connection);
         }
         connection.post(command);
+    }
+
+    private static boolean hasStrangers(LockCall.Acquire acquire, MemberList members) {
+        String set = NodeParts.said(acquire.owner()).orElse(null);
+        return set != null && !members.haveAll(set.substring(set.lastIndexOf(' ') + 1));
     }
 
     private C connection(ShardId to) {

@@ -35,6 +35,9 @@ import java.util.function.Predicate;
 public final class LeaseAlgorithm implements Algorithm {
     private static final Duration MIN_TTL = Duration.ofMillis(100);
 
+    /** In whose place a URL has no members that could be named. */
+    private static final Set<String> ONE_MEMBER = Set.of("local", "mem");
+
     private final LockSettings settings;
     private final boolean trees;
 
@@ -95,7 +98,11 @@ public final class LeaseAlgorithm implements Algorithm {
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        return features(url, trees);
+        Set<Feature> features = features(url, trees);
+        if (!ONE_MEMBER.contains(url.protocol().orElse(""))) {
+            features.add(Feature.NODE_SETS);
+        }
+        return features;
     }
 
     @Override

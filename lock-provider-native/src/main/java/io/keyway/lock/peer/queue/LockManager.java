@@ -185,8 +185,10 @@ public class LockManager implements Machine {
         }
         if (isKnown(from, request)) {
             return;
-        } else if (isOfTheOtherKind(request.mode())) {
-            refuse(from, request, RefusalCause.MIXED, turn);
+        }
+        RefusalCause unlike = waiters.unlike(request, grants);
+        if (unlike != null) {
+            refuse(from, request, unlike, turn);
         } else if (request.converts() != 0) {
             convert(from, request, turn);
         } else if (waiters.queue() == null
@@ -205,12 +207,6 @@ public class LockManager implements Machine {
         return waiters.find(from, request.request()) != null || grants.of(from, request.request()) != null;
     }
 
-    /** Whether the name is a flat lock now and would be a level of trees, or the other way round. */
-    private boolean isOfTheOtherKind(LockMode asked) {
-        LockMode known = !grants.isEmpty() ? grants.get(0).mode : waiters.firstMode();
-        return known != null && known.isTree() != asked.isTree();
-    }
-
     void enqueue(Peer from, LockMessage.Acquire request, Turn turn) {
         if (waiters.size() >= settings.maxWaiters()) {
             refuse(from, request, RefusalCause.CROWDED, turn);
@@ -226,11 +222,13 @@ public class LockManager implements Machine {
 
     /** A soft writer waits beside the queue until nobody else wants the lock. */
     private void yields(Peer from, LockMessage.Acquire request, Turn turn) {
-        boolean isNone = request.mode() != LockMode.EXCLUSIVE || request.noWait() || request.converts() != 0;
         if (isKnown(from, request)) {
             return;
-        } else if (isNone || isOfTheOtherKind(request.mode())) {
-            refuse(from, request, isNone ? RefusalCause.UNSUPPORTED : RefusalCause.MIXED, turn);
+        }
+        boolean isNone = request.mode() != LockMode.EXCLUSIVE || request.noWait() || request.converts() != 0;
+        RefusalCause cause = isNone ? RefusalCause.UNSUPPORTED : waiters.unlike(request, grants);
+        if (cause != null) {
+            refuse(from, request, cause, turn);
             return;
         } else if (waiters.size() >= settings.maxWaiters()) {
             refuse(from, request, RefusalCause.CROWDED, turn);

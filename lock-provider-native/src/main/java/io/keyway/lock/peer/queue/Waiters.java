@@ -7,6 +7,8 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.RefusalCause;
+import io.keyway.lock.spi.NodeParts;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +74,18 @@ class Waiters {
     /** Whether a client other than that one queues for what it holds. */
     boolean areQueuedBeside(Peer holder) {
         return queue != null && queue.isWantedByOthersThan(holder);
+    }
+
+    /** Why this cannot be asked for beside what stands or waits: of the other kind, or of another set of nodes. */
+    @Nullable
+    RefusalCause unlike(LockMessage.Acquire asked, Grants grants) {
+        LockMode known = !grants.isEmpty() ? grants.get(0).mode : firstMode();
+        if (known != null && known.isTree() != asked.mode().isTree()) {
+            return RefusalCause.MIXED;
+        }
+        boolean other = NodeParts.isOther(asked.owner(), grants, grant -> grant.owner)
+                || NodeParts.isOther(asked.owner(), queued(), wait -> wait.request.owner());
+        return other ? RefusalCause.NODES : null;
     }
 
     /** What the first of the queue wants; null if nobody queues. */

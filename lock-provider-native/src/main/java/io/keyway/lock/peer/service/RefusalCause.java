@@ -17,7 +17,10 @@ public enum RefusalCause {
     /** Grants or requests of the other kind stand: flat ones where a tree's level was asked for, or the other way. */
     MIXED("the name is in use as a lock of the other kind: by client.tree, a transaction of trees or --tree a name is"
             + " a path that is locked with what is below it, by client.lock it is not; use one kind for all names below"
-            + " one root");
+            + " one root"),
+    /** Grants or requests of a lock over other nodes, or by another rule, stand. */
+    NODES("this lock is in use over other nodes, or by another rule; the list and the rule belong to the lock, so all"
+            + " have to state the same ones");
 
     private final String why;
 
@@ -27,7 +30,12 @@ public enum RefusalCause {
 
     /** The same, and of which name where it is not about one request alone. */
     public String why(Key key) {
-        return this == MIXED ? LockKeys.named(key.id()) + ": " + why : why;
+        return isLasting() ? LockKeys.named(key.id()) + ": " + why : why;
+    }
+
+    /** Whether nothing comes of asking again as it was asked. */
+    public boolean isLasting() {
+        return this == MIXED || this == NODES;
     }
 
     /** Half a sentence for people. */

@@ -1,0 +1,270 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.NodeSet;
+import io.keyway.lock.spi.NodeParts;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The locks over nodes that a transaction was asked for, and which of their parts are to be asked for next. Each part is
+ * an ordinary lock of its transaction (see {@link NodeParts}): this decides which ones it has. Pure; guarded by the
+ * transaction's lock.
+ *
+ * <p><b>In order, one at a time.</b> The nodes are asked in the order of their ids, which is the same for all who use
+ * the lock, each when the one before has granted. So two users never hold a node each and wait for the other's, and
+ * whoever waits for k of n nodes waits at any time for one request: what its agent knows of deadlocks needs no more
+ * than that edge. A node that does not answer is passed over, if the rule can be met without it. Its request stays, as a
+ * spare that no search for deadlocks follows: nobody knows whether that node is ever to grant.
+ *
+ * <p><b>Invariants.</b> Of a lock that is not held there is at most one part that is neither granted nor a spare, but
+ * within a step. A lock is held while as many parts are as its rule says of the nodes that are <i>named</i>; in the step
+ * in which it becomes held all other requests are withdrawn. Whoever cannot reach enough nodes holds none of them: it
+ * fails, or gives back what it has and waits for their return.
+ */
+final class NodeLocks {
+    /** How a part stands. */
+    enum State {
+        /** Not asked for. */
+        NONE,
+        /** Its node is about to answer, or has answered that others are before it. */
+        WAITS,
+        /** Its node has not answered for a moment, or does not serve: others may be asked. */
+        SILENT,
+        /** Its node has not answered for as long as a request may take. */
+        AWAY,
+        HELD
+    }
+
+    /** What the transaction knows of the parts and does with them. */
+    interface Parts {
+        State state(LockName part);
+
+        void askPart(LockName part, LockMode mode);
+
+        /** It is not to be had any more: neither waited for nor held. */
+        void takeBack(LockName part);
+
+        /** Whether the request for that part is one that the transaction does not count on. */
+        void spare(LockName part, boolean spare);
+
+        /** Too few nodes answer. All parts have been taken back. */
+        void tooFew(LockName lock, NodeSet set, List<LockName> away);
+    }
+
+    /** One lock. */
+    private static final class Spread {
+        final LockMode mode;
+        final NodeSet set;
+        final List<LockName> parts = new ArrayList<>();
+        /** Whether its user may have been told that it is held. */
+        boolean told;
+
+        Spread(LockName name, LockMode mode, NodeSet set) {
+            this.mode = mode;
+            this.set = set;
+            set.nodes().forEach(node -> parts.add(NodeParts.part(name, node)));
+        }
+    }
+
+    private final Parts view;
+    private final Map<LockName, Spread> all = new LinkedHashMap<>();
+
+    NodeLocks(Parts view) {
+        this.view = view;
+    }
+
+    boolean isEmpty() {
+        return all.isEmpty();
+    }
+
+    boolean has(LockName lock) {
+        return all.containsKey(lock);
+    }
+
+    /** In which mode that lock is wanted or held; null if it is not. */
+    @Nullable
+    LockMode mode(LockName lock) {
+        Spread spread = all.get(lock);
+        return spread == null ? null : spread.mode;
+    }
+
+    /** Whether its user may have been told that it is held. */
+    boolean told(LockName lock) {
+        Spread spread = all.get(lock);
+        return spread != null && spread.told;
+    }
+
+    /** The parts of that lock, in the order of their nodes; none if there is no such lock. */
+    List<LockName> parts(LockName lock) {
+        Spread spread = all.get(lock);
+        return spread == null ? List.of() : spread.parts;
+    }
+
+    /** The nodes of that lock, which is there. */
+    NodeSet set(LockName lock) {
+        return Objects.requireNonNull(all.get(lock)).set;
+    }
+
+    /** The lock of which that is a part; null if it is none. */
+    @Nullable
+    LockName lockOf(LockName part) {
+        for (Map.Entry<LockName, Spread> each : all.entrySet()) {
+            if (each.getValue().parts.contains(part)) {
+                return each.getKey();
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Checks what is asked for.
+     *
+     * @throws IllegalStateException if it is in the transaction at other nodes, without nodes, or SHARED
+     * @throws IllegalArgumentException if its parts have no names, since its own is too long
+     */
+    void ensureMayAsk(LockRequest request, boolean hasWithout) {
+        Spread known = all.get(request.name());
+        NodeSet set = request.nodes().orElse(null);
+        if (set == null ? known != null : hasWithout) {
+            throw new IllegalStateException(request.name() + " is in this transaction "
+                    + (set == null ? "as a lock over nodes" : "without nodes") + "; they are two locks of one name");
+        }
+        if (known != null && set != null && !known.set.equals(set)) {
+            throw new IllegalStateException(request.name() + " is asked for at " + known.set + "; the list and the rule"
+                    + " belong to the lock, ask for it at the same ones");
+        }
+        if (known != null && known.mode == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
+            throw new IllegalStateException(request.name() + " is SHARED at nodes, and a lock over nodes is not"
+                    + " upgraded; unlock it first, or ask for it EXCLUSIVE at once");
+        }
+        if (known == null && set != null) {
+            set.nodes().forEach(node -> NodeParts.part(request.name(), node));
+        }
+    }
+
+    /** A lock is asked for that is not wanted. */
+    void add(LockName lock, LockMode mode, NodeSet set) {
+        all.put(lock, new Spread(lock, mode, set));
+    }
+
+    /** It is neither wanted nor held any more. */
+    void remove(LockName lock) {
+        Spread spread = all.remove(lock);
+        if (spread != null) {
+            spread.parts.forEach(view::takeBack);
+        }
+    }
+
+    /** The user gives it back. */
+    void forget(LockName lock) {
+        all.remove(lock);
+    }
+
+    /** All is held: the user may be told. */
+    void tell() {
+        all.values().forEach(each -> each.told = true);
+    }
+
+    /** Whether a lock of which the user has not been told lacks a node. */
+    boolean lacks() {
+        for (Spread each : all.values()) {
+            if (!each.told && !isHeld(each)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A lock of which the user may have been told and that is not held at enough nodes; null if there is none. */
+    @Nullable
+    LockName broken() {
+        for (Map.Entry<LockName, Spread> each : all.entrySet()) {
+            if (each.getValue().told && !isHeld(each.getValue())) {
+                return each.getKey();
+            }
+        }
+        return null;
+    }
+
+    private boolean isHeld(Spread spread) {
+        return held(spread).size() >= spread.set.needed();
+    }
+
+    private List<LockName> held(Spread spread) {
+        return spread.parts.stream()
+                .filter(part -> view.state(part) == State.HELD)
+                .toList();
+    }
+
+    /** The parts of that lock that are held, by their nodes. */
+    Map<String, LockName> held(LockName lock) {
+        Map<String, LockName> held = new LinkedHashMap<>();
+        Spread spread = Objects.requireNonNull(all.get(lock));
+        for (LockName part : held(spread)) {
+            held.put(spread.set.nodes().get(spread.parts.indexOf(part)), part);
+        }
+        return held;
+    }
+
+    /** Asks for what is next, and takes back what is needed no more. */
+    void advance(boolean awaitNodes) {
+        for (LockName lock : List.copyOf(all.keySet())) {
+            Spread spread = all.get(lock);
+            if (spread != null && !spread.told) {
+                advance(lock, spread, awaitNodes);
+            }
+        }
+    }
+
+    private void advance(LockName lock, Spread spread, boolean awaitNodes) {
+        Map<State, List<LockName>> by = new LinkedHashMap<>();
+        for (State state : State.values()) {
+            by.put(state, new ArrayList<>());
+        }
+        spread.parts.forEach(part -> in(by, view.state(part)).add(part));
+        List<LockName> away = in(by, State.AWAY);
+        List<LockName> passed = new ArrayList<>(in(by, State.SILENT));
+        passed.addAll(away);
+        int spared = spread.parts.size() - spread.set.needed();
+        List<LockName> waits = in(by, State.WAITS);
+        if (in(by, State.HELD).size() >= spread.set.needed()) {
+            waits.forEach(view::takeBack);
+            passed.forEach(view::takeBack);
+            return;
+        }
+        if (away.size() > spared) {
+            waits.forEach(view::takeBack);
+            in(by, State.HELD).forEach(view::takeBack);
+            if (!awaitNodes) {
+                remove(lock);
+                view.tooFew(lock, spread.set, away);
+                return;
+            }
+            waits = List.of();
+        }
+        passed.forEach(part -> view.spare(part, true));
+        for (int i = 0; i < waits.size(); i++) {
+            if (i == 0) {
+                view.spare(waits.get(i), false);
+            } else {
+                view.takeBack(waits.get(i));
+            }
+        }
+        List<LockName> open = in(by, State.NONE);
+        if (waits.isEmpty() && passed.size() <= spared && !open.isEmpty()) {
+            view.askPart(open.get(0), spread.mode);
+        }
+    }
+
+    private static List<LockName> in(Map<State, List<LockName>> by, State state) {
+        return Objects.requireNonNull(by.get(state));
+    }
+}

@@ -1,0 +1,88 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.Deadlock;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.kit.agent.AgentEffects;
+import io.keyway.lock.spi.Probe;
+import java.util.Objects;
+
+/** What the agent of a transaction wants done, and what comes for it: probes, and its time. Guarded by its lock. */
+final class TransactionEffects implements AgentEffects, Transactions.Prober {
+    private final TransactionView transaction;
+    private final ClientContext client;
+    private final AgentAlarm alarm;
+
+    TransactionEffects(TransactionView transaction, ClientContext client) {
+        this.transaction = transaction;
+        this.client = client;
+        this.alarm = new AgentAlarm(client.time(), this::wake);
+    }
+
+    @Override
+    public void probed(LockName name, long token, long ahead, Probe probe) {
+        transaction.decide(() -> transaction.agent().probed(name, token, ahead, probe, now()));
+    }
+
+    @Override
+    public long nextRequest() {
+        return client.nextRequestId();
+    }
+
+    @Override
+    public void ask(LockName name, LockMode mode, long request) {
+        transaction.ask(name, mode, request, true);
+        // Of a lock over nodes it may be the next one by now.
+        transaction.then(() -> transaction.decide(transaction::look));
+    }
+
+    @Override
+    public void release(LockName name, long token) {
+        TransactionSlot slot = Objects.requireNonNull(transaction.slot(name));
+        Releasable held = Objects.requireNonNull(slot.held());
+        client.transactions().usesNoMore(name, token);
+        slot.lease = null;
+        slot.weakening = null;
+        transaction.then(held::releaseAsync);
+    }
+
+    @Override
+    public void probe(LockName name, long request, Probe probe) {
+        transaction.then(() -> {
+            if (!client.closed()) {
+                client.engine().probe(LockKey.lock(name), request, probe);
+            }
+        });
+    }
+
+    @Override
+    public void abort(Deadlock deadlock) {
+        transaction.aborted(deadlock);
+    }
+
+    @Override
+    public void wakeAt(long nanos) {
+        if (!transaction.isClosed()) {
+            alarm.setBy(nanos).ifPresent(transaction::then);
+        }
+    }
+
+    private void wake() {
+        transaction.decide(() -> {
+            alarm.rang();
+            if (!client.closed()) {
+                transaction.agent().due(now());
+            }
+        });
+    }
+
+    void cancelAlarm() {
+        alarm.cancel();
+    }
+
+    private long now() {
+        return client.time().nanoTime();
+    }
+}

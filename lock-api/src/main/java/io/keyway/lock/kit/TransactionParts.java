@@ -1,0 +1,196 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
+import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.spi.NodeParts;
+import io.keyway.lock.spi.Owner;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The parts of a transaction's locks over nodes, as {@link NodeLocks} decides about them: it sees the transaction's slots
+ * and asks, and looks from time to time which nodes are silent. Guarded by the transaction's lock, but for the alarm.
+ */
+final class TransactionParts implements NodeLocks.Parts {
+    /** After this time without an answer another node is asked too; or a quarter of the request timeout, if shorter. */
+    private static final long MOMENT = 500_000_000L;
+
+    private final TransactionView transaction;
+    private final ClientContext client;
+    /** If names are of trees. */
+    private final @Nullable Wishes wishes;
+
+    private final NodeLocks locks = new NodeLocks(this);
+    private final AgentAlarm alarm;
+
+    TransactionParts(TransactionView transaction, ClientContext client, @Nullable Wishes wishes) {
+        this.transaction = transaction;
+        this.client = client;
+        this.wishes = wishes;
+        this.alarm = new AgentAlarm(client.time(), this::look);
+    }
+
+    NodeLocks locks() {
+        return locks;
+    }
+
+    /** Refuses what cannot be asked for, and what is a part of a lock. */
+    void ensureMayAsk(LockRequest request, boolean hasWithout) {
+        if (request.nodes().isPresent()) {
+            client.require(Feature.NODE_SETS);
+        }
+        ensureIsNoPart(request.name());
+        locks.ensureMayAsk(request, hasWithout);
+    }
+
+    /** @throws IllegalStateException if the transaction has it as a part of another lock */
+    void ensureIsNoPart(LockName name) {
+        LockName lock = locks.lockOf(name);
+        if (lock != null) {
+            throw new IllegalStateException(name + " is what " + lock + " has at one node; name " + lock);
+        }
+    }
+
+    /** Asks for what is next. */
+    void advance(boolean awaitNodes) {
+        locks.advance(awaitNodes);
+        if (locks.lacks()) {
+            alarm.setBy(client.time().nanoTime() + moment() / 2).ifPresent(transaction::then);
+        }
+    }
+
+    void cancelAlarm() {
+        alarm.cancel();
+    }
+
+    private void look() {
+        transaction.decide(() -> {
+            alarm.rang();
+            transaction.look();
+        });
+    }
+
+    private long moment() {
+        return Math.min(MOMENT, client.requestTimeout().toNanos() / 4);
+    }
+
+    @Override
+    public NodeLocks.State state(LockName part) {
+        TransactionState state = transaction.state();
+        if (state.isPartHeld(part)) {
+            return NodeLocks.State.HELD;
+        }
+        PendingAcquire pending = state.pendingOf(part);
+        if (pending == null) {
+            return state.asksPart(part) ? NodeLocks.State.WAITS : NodeLocks.State.NONE;
+        }
+        long silent = pending.silentFor();
+        return silent >= client.requestTimeout().toNanos()
+                ? NodeLocks.State.AWAY
+                : silent >= moment() ? NodeLocks.State.SILENT : NodeLocks.State.WAITS;
+    }
+
+    @Override
+    public void askPart(LockName part, LockMode mode) {
+        if (wishes != null) {
+            wishes.add(part, mode, true);
+        } else {
+            transaction.ask(part, mode, true);
+        }
+    }
+
+    @Override
+    public void takeBack(LockName part) {
+        if (wishes == null) {
+            transaction.takeBackFlat(part);
+        } else if (wishes.giveUp(part)) {
+            transaction.giveBackLevels(wishes);
+        }
+    }
+
+    @Override
+    public void spare(LockName part, boolean spare) {
+        LockName at = transaction.state().lacking(part);
+        if (at != null) {
+            transaction.agent().spare(at, spare);
+        }
+    }
+
+    @Override
+    public void tooFew(LockName lock, NodeSet set, List<LockName> away) {
+        List<String> nodes = new ArrayList<>();
+        away.forEach(part -> nodes.add(NodeParts.node(part.value()).orElse("")));
+        transaction.partFailed(new LockUnavailableException(
+                lock + " cannot be had at " + set + ": no answer within "
+                        + ResolvedOptions.text(client.requestTimeout()) + " from " + String.join(", ", nodes)
+                        + ". The request was withdrawn; try again, or have the transaction wait for nodes"
+                        + " (withAwaitNodes).",
+                lock,
+                client.server(),
+                null));
+    }
+
+    /** A request of the transaction has failed: the locks that need it are given up. */
+    void failed(List<LockName> parts) {
+        for (LockName part : parts) {
+            LockName lock = locks.lockOf(part);
+            if (lock != null && !locks.told(lock)) {
+                locks.remove(lock);
+            }
+        }
+    }
+
+    /** One grant of them is over: whether each is a part of a lock that is held without it, and goes on. */
+    boolean outlast(List<LockName> ofGrant) {
+        if (!canSpare(ofGrant)) {
+            return false;
+        }
+        if (wishes != null) {
+            ofGrant.forEach(wishes::remove);
+            transaction.giveBackLevels(wishes);
+        }
+        return true;
+    }
+
+    /** Whether all of them are parts of locks that are held without them. */
+    boolean canSpare(List<LockName> some) {
+        return !some.isEmpty()
+                && locks.broken() == null
+                && some.stream().allMatch(part -> {
+                    LockName lock = locks.lockOf(part);
+                    return lock != null && locks.told(lock);
+                });
+    }
+
+    /** The parts of that lock that are held. */
+    List<LockName> heldOf(LockName lock) {
+        return List.copyOf(locks.held(lock).values());
+    }
+
+    /** How the owner of that lock, or of that level, is to be written down. */
+    Owner owner(LockName name, Owner plain) {
+        LockName lock = locks.lockOf(name);
+        return lock == null ? plain : NodeParts.saying(plain, locks.set(lock));
+    }
+
+    /** As {@link io.keyway.lock.LockTransaction#token}; of a lock over nodes, all of which is held. */
+    LockName fencing(LockName lock) {
+        NodeSet set = locks.set(lock);
+        if (set.needed() < set.nodes().size() || set.rule() == NodeRule.ANY) {
+            // The highest of k tokens need not rise: {1: 100, 2: 5} and then {2: 6, 3: 1}.
+            throw new UnsupportedFeatureException(
+                    Feature.FENCING,
+                    "a lock at " + set + " has no one token that rises, since its holders have different nodes; use"
+                            + " tokens(name), a token for each node: it");
+        }
+        return locks.parts(lock).get(0);
+    }
+}

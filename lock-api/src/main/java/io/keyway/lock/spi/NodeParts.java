@@ -1,0 +1,90 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.spi;
+
+import io.keyway.lock.LockName;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * How a lock over nodes is made of locks at nodes: its part at the member {@code a:7400} is the lock {@code
+ * @a:7400/name}, an ordinary one in all but two things. With {@link io.keyway.lock.Feature#NODE_SETS} that member
+ * decides on it, whatever members there are beside it; and its owner says of which set it is a part, so that whoever
+ * has it can refuse another set of the same name. Pure.
+ */
+public final class NodeParts {
+    /** The key of the metadata by which an owner says of which set its grant, or its request, is a part. */
+    public static final String SET = "keyway.nodes";
+
+    private NodeParts() {}
+
+    /**
+     * {@return the name of the part at that node}
+     *
+     * @param lock the lock over nodes
+     * @param node the id of a member
+     * @throws IllegalArgumentException if that is too long for a name, or has too many segments
+     */
+    public static LockName part(LockName lock, String node) {
+        return LockName.of("@" + node + "/" + lock);
+    }
+
+    /**
+     * {@return the id of the member that decides on what has this name, if it is a member}
+     *
+     * @param name the name of any lock or semaphore, as text
+     */
+    public static Optional<String> node(String name) {
+        int end = name.indexOf('/');
+        return end < 2 || name.charAt(0) != '@' ? Optional.empty() : Optional.of(name.substring(1, end));
+    }
+
+    /**
+     * {@return that owner, saying of which set it is} Readers at ANY of a list and writers at ALL of it say the same:
+     * the one's grant is in the other's way, wherever it is.
+     *
+     * @param owner who asks
+     * @param set of which set
+     */
+    public static Owner saying(Owner owner, NodeSet set) {
+        Map<String, String> metadata = new TreeMap<>(owner.metadata());
+        NodeRule kind = set.rule() == NodeRule.ANY ? NodeRule.ALL : set.rule();
+        metadata.put(SET, new NodeSet(set.nodes(), kind).toString());
+        return new Owner(owner.client(), metadata);
+    }
+
+    /**
+     * {@return of which set that owner says it is a part; empty if it is of none} The list of its nodes is what follows
+     * the last space, with commas between.
+     *
+     * @param owner who asks or holds
+     */
+    public static Optional<String> said(Owner owner) {
+        return Optional.ofNullable(owner.metadata().get(SET));
+    }
+
+    /**
+     * {@return whether who asks says of which set it is, and the first of the others who says so too says another}
+     * They have been compared with each other already.
+     *
+     * @param <T> what the others have or want
+     * @param asked who asks
+     * @param others what is there
+     * @param owner whose each of that is
+     */
+    public static <T> boolean isOther(Owner asked, Iterable<T> others, Function<T, Owner> owner) {
+        String said = asked.metadata().get(SET);
+        if (said != null) {
+            for (T each : others) {
+                String known = owner.apply(each).metadata().get(SET);
+                if (known != null) {
+                    return !said.equals(known);
+                }
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,185 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
+import io.keyway.lock.kit.NodeLocks.State;
+import io.keyway.lock.spi.NodeParts;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Which nodes are asked, in whatever order they answer, fall silent and come back. */
+class NodeLocksTest {
+    private static final LockName NAME = LockName.of("x");
+
+    /** Nodes that do what the test says. */
+    private static final class Nodes implements NodeLocks.Parts {
+        final Map<LockName, State> states = new HashMap<>();
+        final Set<LockName> spare = new HashSet<>();
+        final List<LockName> away = new ArrayList<>();
+
+        @Override
+        public State state(LockName part) {
+            return states.getOrDefault(part, State.NONE);
+        }
+
+        @Override
+        public void askPart(LockName part, LockMode mode) {
+            assertThat(state(part)).isEqualTo(State.NONE);
+            states.put(part, State.WAITS);
+        }
+
+        @Override
+        public void takeBack(LockName part) {
+            states.remove(part);
+            spare.remove(part);
+        }
+
+        @Override
+        public void spare(LockName part, boolean isSpare) {
+            if (isSpare) {
+                spare.add(part);
+            } else {
+                spare.remove(part);
+            }
+        }
+
+        @Override
+        public void tooFew(LockName lock, NodeSet set, List<LockName> silent) {
+            away.addAll(silent);
+        }
+    }
+
+    private final Nodes nodes = new Nodes();
+    private final NodeLocks locks = new NodeLocks(nodes);
+
+    private static LockName part(String node) {
+        return NodeParts.part(NAME, node + ":1");
+    }
+
+    private static NodeSet set(NodeRule rule, String... names) {
+        return NodeSet.of(rule, List.of(names).stream().map(each -> each + ":1").toList());
+    }
+
+    @Test
+    void nodesAreAskedInTheirOrderEachWhenTheOneBeforeHasGranted() {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "c", "a", "b"));
+        locks.advance(false);
+        assertThat(nodes.states).containsOnlyKeys(part("a"));
+        nodes.states.put(part("a"), State.HELD);
+        locks.advance(false);
+        assertThat(nodes.states).containsOnlyKeys(part("a"), part("b"));
+        assertThat(locks.lacks()).isTrue();
+        nodes.states.put(part("b"), State.HELD);
+        locks.advance(false);
+        assertThat(nodes.states).containsOnlyKeys(part("a"), part("b"));
+        assertThat(locks.lacks()).isFalse();
+    }
+
+    @Test
+    void aSilentNodeIsPassedOverAndLetGoWhenItIsNotNeeded() {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"));
+        locks.advance(false);
+        nodes.states.put(part("a"), State.SILENT);
+        locks.advance(false);
+        assertThat(nodes.states).containsOnlyKeys(part("a"), part("b"));
+        assertThat(nodes.spare).containsExactly(part("a"));
+        nodes.states.put(part("a"), State.WAITS); // it is back: of two waits the first in order stays
+        locks.advance(false);
+        assertThat(nodes.states).containsOnlyKeys(part("a"));
+        assertThat(nodes.spare).isEmpty();
+        nodes.states.put(part("a"), State.AWAY);
+        locks.advance(false);
+        nodes.states.put(part("b"), State.HELD);
+        locks.advance(false);
+        nodes.states.put(part("c"), State.HELD);
+        locks.advance(false);
+        assertThat(nodes.states).containsOnlyKeys(part("b"), part("c"));
+    }
+
+    @Test
+    void allWaitForEachNode() {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b"));
+        locks.advance(true);
+        nodes.states.put(part("a"), State.AWAY);
+        locks.advance(true);
+        assertThat(nodes.states).containsOnlyKeys(part("a"));
+        nodes.states.put(part("a"), State.HELD);
+        locks.advance(true);
+        nodes.states.put(part("b"), State.AWAY);
+        locks.advance(true);
+        assertThat(nodes.states).as("holds none while too few answer").containsOnlyKeys(part("b"));
+        locks.advance(false);
+        assertThat(nodes.states).isEmpty();
+        assertThat(nodes.away).containsExactly(part("b"));
+        assertThat(locks.isEmpty()).isTrue();
+    }
+
+    @Test
+    void exclusiveAtAnyIsRefusedButForOneNode() {
+        LockRequest plain = new LockRequest(NAME, LockMode.EXCLUSIVE);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> plain.at(set(NodeRule.ANY, "a", "b")))
+                .withMessageContaining("split net");
+        assertThat(plain.at(set(NodeRule.ANY, "a")).nodes()).isPresent();
+        assertThat(new LockRequest(NAME, LockMode.SHARED)
+                        .at(set(NodeRule.ANY, "a", "b"))
+                        .nodes())
+                .isPresent();
+        for (List<String> wrong : List.of(List.<String>of(), List.of("a:1", "a:1"), List.of("a"), List.of("a/b:1"))) {
+            assertThatIllegalArgumentException().isThrownBy(() -> NodeSet.of(NodeRule.ALL, wrong));
+        }
+    }
+
+    /** What the class says is invariant, over random answers of five nodes. */
+    @Test
+    void whateverNodesDoThereIsOneWaitAndNoneThatIsNotNeeded() {
+        int held = 0;
+        for (int seed = 0; seed < 500; seed++) {
+            Random random = new Random(seed);
+            Nodes some = new Nodes();
+            NodeLocks of = new NodeLocks(some);
+            NodeRule rule = NodeRule.values()[seed % 3];
+            NodeSet set = set(rule, "a", "b", "c", "d", "e");
+            of.add(NAME, LockMode.SHARED, set);
+            for (int step = 0; step < 60; step++) {
+                of.advance(true);
+                long had = some.states.values().stream()
+                        .filter(each -> each == State.HELD)
+                        .count();
+                long waits = some.states.values().stream()
+                        .filter(each -> each == State.WAITS)
+                        .count();
+                long away = some.states.values().stream()
+                        .filter(each -> each == State.AWAY)
+                        .count();
+                assertThat(waits).isLessThanOrEqualTo(1);
+                if (had >= set.needed()) {
+                    assertThat(some.states).hasSize((int) had);
+                    held++;
+                    break;
+                }
+                assertThat(had == 0 || away <= 5 - set.needed()).isTrue();
+                assertThat(some.states).isNotEmpty();
+                List<LockName> asked = new ArrayList<>(some.states.keySet());
+                asked.sort(null);
+                LockName node = asked.get(random.nextInt(asked.size()));
+                State[] next = {State.WAITS, State.SILENT, State.AWAY, State.HELD, State.HELD};
+                some.states.put(node, next[random.nextInt(next.length)]);
+            }
+        }
+        assertThat(held).isGreaterThan(300);
+    }
+}

@@ -1,0 +1,142 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.Deadlock;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.TransactionOptions.OnDeadlock;
+import io.keyway.lock.spi.Probe;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A request that a transaction can do without is no edge: nobody gives way for a circle through it. */
+class SpareRequestsTest {
+    private static final LockName OWN = LockName.of("own");
+    private static final LockName NODE = LockName.of("@a:1/lock");
+    private static final long MILLISECOND = 1_000_000;
+
+    /** Writes down what the agent wants done. */
+    private static final class Written implements AgentEffects {
+        final List<Probe> probes = new ArrayList<>();
+        final List<String> ends = new ArrayList<>();
+        long requests = 100;
+
+        @Override
+        public long nextRequest() {
+            return ++requests;
+        }
+
+        @Override
+        public void ask(LockName name, LockMode mode, long request) {}
+
+        @Override
+        public void release(LockName name, long token) {
+            ends.add("surrenders " + name);
+        }
+
+        @Override
+        public void probe(LockName name, long request, Probe probe) {
+            probes.add(probe);
+        }
+
+        @Override
+        public void abort(Deadlock deadlock) {
+            ends.add("aborted");
+        }
+
+        @Override
+        public void wakeAt(long nanos) {}
+    }
+
+    private final Written written = new Written();
+    private final Agent agent = new Agent(new Probe.Agent(2, 1), "client", 0, OnDeadlock.SURRENDER, written);
+    private long now = MILLISECOND;
+
+    /** It holds a lock that others wait for, and waits at a node. */
+    private void waits(boolean spare) {
+        agent.asked(OWN, LockMode.EXCLUSIVE, 1, now);
+        agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
+        agent.spare(NODE, spare);
+        agent.granted(OWN, 1, 7, now);
+        now += 30 * MILLISECOND;
+        agent.due(now);
+    }
+
+    private Probe last() {
+        return written.probes.get(written.probes.size() - 1);
+    }
+
+    /** A search of this agent comes back by the lock that it holds, and then its confirmation. */
+    private void comesBack(Probe search) {
+        Probe.Edge back = new Probe.Edge(new Probe.Agent(1, 1), "other", OWN, 9, 0, 0, 0);
+        Probe arrived = search.arrived(search.edge().to(5, 0)).along(back);
+        int before = written.probes.size();
+        agent.probed(OWN, 7, 0, arrived, now);
+        if (written.probes.size() > before) {
+            Probe confirm = last();
+            agent.probed(
+                    OWN, 7, 0, confirm.on(Probe.Kind.CONFIRM, confirm.path().size() - 1), now);
+        }
+    }
+
+    @Test
+    void aCircleThroughARequestThatIsNeededIsResolved() {
+        waits(false);
+        comesBack(last());
+        assertThat(written.ends).containsExactly("surrenders own");
+    }
+
+    @Test
+    void noSearchGoesAlongASpareRequest() {
+        waits(true);
+        assertThat(written.probes).isEmpty();
+    }
+
+    @Test
+    void nobodyGivesWayForARequestThatHasBecomeSpare() {
+        waits(false);
+        Probe search = last();
+        agent.spare(NODE, true);
+        comesBack(search);
+        assertThat(written.ends).isEmpty();
+    }
+
+    /** What the search saw was another wait than what stands now. */
+    @Test
+    void norForOneThatWasSpareSinceTheSearchPassed() {
+        waits(false);
+        Probe search = last();
+        agent.spare(NODE, true);
+        agent.spare(NODE, false);
+        comesBack(search);
+        assertThat(written.ends).isEmpty();
+
+        now += 30 * MILLISECOND;
+        agent.due(now);
+        comesBack(last());
+        assertThat(written.ends).containsExactly("surrenders own");
+    }
+
+    /** Of another's search it passes on the confirmation only if it has needed that request since. */
+    @Test
+    void whoPassesOnConfirmsOnlyWhatItHasNeededSinceTheSearch() {
+        agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
+        Probe.Edge first = new Probe.Edge(new Probe.Agent(1, 1), "other", NODE, 9, 0, 0, 0);
+        Probe search = new Probe(Probe.Kind.SEARCH, new Probe.Agent(1, 1), 0, 0, 1, 0, List.of(first));
+        agent.probed(NODE, 0, 2, search, now);
+        Probe passed = last();
+        Probe confirm = passed.on(Probe.Kind.CONFIRM, 0);
+        agent.probed(NODE, 0, 2, confirm, now);
+        assertThat(last().kind()).isEqualTo(Probe.Kind.CONFIRM);
+
+        int before = written.probes.size();
+        agent.spare(NODE, true);
+        agent.probed(NODE, 0, 2, confirm, now);
+        agent.spare(NODE, false);
+        agent.probed(NODE, 0, 2, confirm, now);
+        assertThat(written.probes).hasSize(before);
+    }
+}

@@ -1,0 +1,489 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.AddressMap;
+import io.keyway.lock.DeadlockException;
+import io.keyway.lock.Feature;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.LockTransaction;
+import io.keyway.lock.LockTransaction.Status;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.spi.NodeParts;
+import io.keyway.lock.tck.proxy.FaultProxy;
+import io.keyway.lock.tck.proxy.ServerProxies;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Locks over several of three members: what is granted, refused and lost, and never to two. */
+@Execution(ExecutionMode.CONCURRENT) // each with members of its own
+class NodeSetsTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int USERS = 3;
+
+    @TempDir
+    Path directory;
+
+    private TestMembers members;
+    private List<String> nodes;
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        members = new TestMembers(directory, "a", "b", "c");
+        nodes = members.ids("abc");
+        List<ClusterMember> all = members.startAll("abc", Duration.ofSeconds(2), true);
+        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+        members.close();
+    }
+
+    private String url(String algorithm) {
+        return "lock:native:" + algorithm + "//" + String.join(",", nodes)
+                + "/keyway?maxTtl=2s&ttl=1s&closeTimeout=1s&requestTimeout=1s";
+    }
+
+    private LockClient client(LockUrl url) {
+        LockClient client = Locks.open(url.reveal());
+        open.add(client);
+        return client;
+    }
+
+    private LockClient client() {
+        return client(LockUrl.parse(url("")));
+    }
+
+    private static void until(BooleanSupplier condition) {
+        await().atMost(PATIENCE).until(condition::getAsBoolean);
+    }
+
+    /** The id of the node with that place in the order in which nodes are asked. */
+    private String node(int place) {
+        return nodes.stream().sorted().toList().get(place);
+    }
+
+    private String letter(int place) {
+        return List.of("a", "b", "c").stream()
+                .filter(each -> members.id(each).equals(node(place)))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static LockKey part(String name, String node) {
+        return LockKey.lock(NodeParts.part(LockName.of(name), node));
+    }
+
+    private LockRequest exclusive(String name, NodeRule rule) {
+        return LockRequest.exclusive(name).at(NodeSet.of(rule, nodes));
+    }
+
+    private static int waiters(LockClient observer, LockKey key) {
+        try {
+            return observer.admin()
+                    .show(key)
+                    .map(status -> status.waiters().size())
+                    .orElse(0);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static int holders(LockClient observer, LockKey key) {
+        try {
+            return observer.admin()
+                    .show(key)
+                    .map(status -> status.holders().size())
+                    .orElse(0);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The source: three nodes and all; a dead one with a majority and with any; readers at two nodes share. */
+    @Test
+    void scenario15AllNeedsEachNodeAndAMajorityOrAnyDoesWithoutADeadOne() throws Exception {
+        LockTransaction all = client().transaction();
+        all.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.ALL);
+        for (String node : nodes) {
+            assertThat(holders(client(), part("x", node))).isEqualTo(1);
+        }
+        LockTransaction second = client().transaction();
+        second.lockAsync(List.of(exclusive("x", NodeRule.ALL)));
+        assertThat(second.awaitAll(Duration.ofMillis(200))).isFalse();
+        long token = all.token("x");
+        assertThat(all.unlock("x")).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(second.awaitAll(PATIENCE)).isTrue();
+        assertThat(second.token("x")).isGreaterThan(token);
+        second.close();
+        all.close();
+
+        members.end(letter(0));
+        LockTransaction majority = client().transaction();
+        majority.lock("y", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        majority.ensureHeld();
+        assertThat(majority.tokens("y")).containsOnlyKeys(node(1), node(2));
+        LockTransaction one = client().transaction();
+        LockTransaction two = client().transaction();
+        one.lock("z", LockMode.SHARED, nodes, NodeRule.ANY);
+        two.lock("z", LockMode.SHARED, nodes, NodeRule.ANY);
+        one.ensureHeld();
+        two.ensureHeld();
+
+        LockTransaction none = client().transaction();
+        assertThatThrownBy(() -> none.lock("w", LockMode.EXCLUSIVE, nodes, NodeRule.ALL))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining(node(0))
+                .hasMessageNotContaining("from " + node(1));
+        assertThat(none.status()).isEqualTo(Status.NO_LOCKS);
+        assertThat(waiters(client(), part("w", node(1)))).isZero();
+    }
+
+    /** The source grants on both sides of a split, by rules that count the nodes which each side takes for alive. */
+    @Test
+    void scenario30RulesThatCountTheNodesThatAreAliveAreRefusedAndSoIsAnyToWriters() {
+        for (String alive : List.of("majority_alive", "all_alive", "ALL-ALIVE")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> NodeRule.of(alive))
+                    .withMessageContaining("on each side of a split net")
+                    .withMessageContaining("MAJORITY");
+        }
+        assertThat(NodeRule.of("majority")).isEqualTo(NodeRule.MAJORITY);
+        LockTransaction transaction = client().transaction();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> transaction.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.ANY))
+                .withMessageContaining("on each side of a split net");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> transaction.lock("x", LockMode.EXCLUSIVE, List.of(), NodeRule.ALL));
+        assertThat(transaction.status()).isEqualTo(Status.NO_LOCKS);
+    }
+
+    @Test
+    void theListAndTheRuleBelongToTheLock() throws Exception {
+        LockTransaction holder = client().transaction();
+        holder.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        for (NodeSet other :
+                List.of(NodeSet.of(NodeRule.ALL, nodes), NodeSet.of(NodeRule.MAJORITY, List.of(node(0), node(2))))) {
+            LockTransaction transaction = client().transaction();
+            assertThatThrownBy(() -> transaction.lock("x", LockMode.EXCLUSIVE, other.nodes(), other.rule()))
+                    .isInstanceOfSatisfying(
+                            LockUnavailableException.class,
+                            e -> assertThat(e.retryable()).isFalse())
+                    .hasMessageContaining("belong to the lock");
+            assertThat(transaction.status()).isEqualTo(Status.NO_LOCKS);
+        }
+        assertThatIllegalStateException().isThrownBy(() -> holder.lockAsync(List.of(exclusive("x", NodeRule.ALL))));
+        LockTransaction stranger = client().transaction();
+        assertThatThrownBy(() -> stranger.lock("y", LockMode.EXCLUSIVE, List.of("nobody:1"), NodeRule.ALL))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining(node(0));
+        holder.ensureHeld();
+    }
+
+    /** Readers at any node and writers at all of them are of one lock. */
+    @Test
+    void aReaderAtAnyNodeKeepsOutTheWriterAtAll() throws Exception {
+        LockTransaction reader = client().transaction();
+        reader.lock("x", LockMode.SHARED, nodes, NodeRule.ANY);
+        assertThat(reader.tokens("x")).hasSize(1);
+        LockTransaction writer = client().transaction();
+        writer.lockAsync(List.of(exclusive("x", NodeRule.ALL)));
+        assertThat(writer.awaitAll(Duration.ofMillis(200))).isFalse();
+        reader.close();
+        assertThat(writer.awaitAll(PATIENCE)).isTrue();
+        LockTransaction late = client().transaction();
+        late.lockAsync(List.of(LockRequest.shared("x").at(NodeSet.of(NodeRule.ANY, nodes))));
+        assertThat(late.awaitAll(Duration.ofMillis(200))).isFalse();
+        writer.close();
+        assertThat(late.awaitAll(PATIENCE)).isTrue();
+    }
+
+    @Test
+    void whatIsNotNeededAtAMajorityIsWithdrawn() throws Exception {
+        members.end(letter(0));
+        LockClient client = client();
+        LockTransaction holder = client.transaction();
+        holder.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        ClusterMember again = members.start(letter(0), "abc", Duration.ofSeconds(2), false);
+        until(() -> !again.quarantined());
+        LockTransaction other = client().transaction();
+        other.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY)));
+        until(() -> holders(client, part("x", node(0))) == 1); // the other's: the holder wants nothing there
+        until(() -> waiters(client, part("x", node(1))) == 1);
+        assertThat(holders(client, part("x", node(0)))).isEqualTo(1);
+        assertThat(waiters(client, part("x", node(0)))).isZero();
+        holder.ensureHeld();
+        assertThat(other.status()).isEqualTo(Status.WAITING);
+        holder.close();
+        assertThat(other.awaitAll(PATIENCE)).isTrue();
+    }
+
+    @Test
+    void whoAwaitsNodesHoldsNoneWhileTooFewAnswer() throws Exception {
+        members.end(letter(1));
+        members.end(letter(2));
+        LockClient client = client();
+        LockTransaction waiting =
+                client.transaction(TransactionOptions.defaults().withAwaitNodes(true));
+        waiting.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY)));
+        until(() -> holders(client, part("x", node(0))) == 1);
+        until(() -> holders(client, part("x", node(0))) == 0);
+        assertThat(waiting.status()).isEqualTo(Status.WAITING);
+        members.start(letter(2), "abc", Duration.ofSeconds(2), false);
+        assertThat(waiting.awaitAll(PATIENCE)).isTrue();
+        waiting.ensureHeld();
+        assertThat(waiting.tokens("x")).containsOnlyKeys(node(0), node(2));
+    }
+
+    @Test
+    void aLockIsLostWithItsMajority() throws Exception {
+        LockTransaction holder = client().transaction();
+        holder.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        assertThat(holder.tokens("x")).containsOnlyKeys(node(0), node(1));
+        assertThatThrownBy(() -> holder.token("x"))
+                .isInstanceOf(UnsupportedFeatureException.class)
+                .hasMessageContaining("tokens(name)");
+        assertThatIllegalStateException().isThrownBy(() -> holder.surrender("x"));
+        assertThatIllegalStateException().isThrownBy(() -> holder.unlock("@" + node(0) + "/x"));
+        members.end(letter(1));
+        until(() -> holder.status() == Status.LOST);
+        assertThat(holder.lost().toCompletableFuture()).succeedsWithin(PATIENCE);
+        holder.close();
+        LockTransaction next = client().transaction();
+        next.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        assertThat(next.tokens("x")).containsOnlyKeys(node(0), node(2));
+    }
+
+    /** Each level at each node; readers of a tree and writers below it exclude each other. */
+    @Test
+    void whereEveryLockIsOneOfATreeThoseOverNodesAreToo() throws Exception {
+        LockClient agents = client(LockUrl.parse(url("agent:")));
+        LockTransaction below = agents.transaction();
+        below.lock("home/ann", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        below.ensureHeld();
+        LockTransaction beside = client(LockUrl.parse(url("agent:"))).transaction();
+        beside.lock("home/bob", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        LockTransaction above = client(LockUrl.parse(url("agent:"))).transaction();
+        above.lockAsync(List.of(LockRequest.shared("home").at(NodeSet.of(NodeRule.MAJORITY, nodes))));
+        assertThat(above.awaitAll(Duration.ofMillis(300))).isFalse();
+        assertThat(below.unlock("home/ann")).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(above.awaitAll(Duration.ofMillis(300))).isFalse();
+        beside.close();
+        assertThat(above.awaitAll(PATIENCE)).isTrue();
+        above.ensureHeld();
+        assertThat(below.status()).isEqualTo(Status.NO_LOCKS);
+        above.close();
+        for (String node : nodes) {
+            until(() -> holders(agents, part("home", node)) == 0);
+        }
+    }
+
+    /** Each holds one lock over nodes, and waits for the other's; whatever the rule, one gives way. */
+    @Test
+    void aCircleOverNodesIsFoundAndResolved() throws Exception {
+        for (NodeRule rule : List.of(NodeRule.ALL, NodeRule.MAJORITY)) {
+            LockTransaction one = client().transaction();
+            LockTransaction two = client().transaction();
+            one.lock("x" + rule, LockMode.EXCLUSIVE, nodes, rule);
+            two.lock("y" + rule, LockMode.EXCLUSIVE, nodes, rule);
+            two.lockAsync(List.of(exclusive("x" + rule, rule)));
+            one.lockAsync(List.of(exclusive("y" + rule, rule)));
+            until(() -> one.status() == Status.ABORTED || two.status() == Status.ABORTED);
+            LockTransaction victim = one.status() == Status.ABORTED ? one : two;
+            LockTransaction other = victim == one ? two : one;
+            assertThatThrownBy(victim::awaitAll).isInstanceOf(DeadlockException.class);
+            victim.close();
+            assertThat(other.awaitAll(PATIENCE)).isTrue();
+            other.ensureHeld();
+            other.close();
+        }
+    }
+
+    /** All ask for three locks over nodes in turned order, at once: everybody gets all, in turn, also without a node. */
+    @Test
+    void whoAsksForSeveralOverNodesAtOnceGetsAll() throws Exception {
+        members.end(letter(1));
+        List<LockTransaction> rotated = new ArrayList<>();
+        for (int user = 0; user < 3; user++) {
+            LockTransaction transaction = client().transaction();
+            List<LockRequest> wanted = new ArrayList<>();
+            for (int lock = 0; lock < 3; lock++) {
+                wanted.add(exclusive("turned/" + (user + lock) % 3, NodeRule.MAJORITY));
+            }
+            transaction.lockAsync(wanted);
+            rotated.add(transaction);
+        }
+        Set<LockTransaction> done = new HashSet<>();
+        until(() -> {
+            for (LockTransaction each : rotated) {
+                if (each.status() == Status.HELD) {
+                    each.ensureHeld();
+                    each.close();
+                    done.add(each);
+                }
+            }
+            return done.size() == 3;
+        });
+        assertThat(rotated).allMatch(each -> each.status() == Status.CLOSED);
+    }
+
+    @Test
+    void whereNoNodesCanBeNamedThatIsRefused() {
+        LockClient one = Locks.open("lock:native:mem://node-sets");
+        open.add(one);
+        assertThat(one.features()).doesNotContain(Feature.NODE_SETS);
+        assertThat(client().features()).contains(Feature.NODE_SETS);
+        LockTransaction transaction = one.transaction();
+        assertThatThrownBy(() -> transaction.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.ALL))
+                .isInstanceOfSatisfying(
+                        UnsupportedFeatureException.class,
+                        e -> assertThat(e.feature()).contains(Feature.NODE_SETS));
+    }
+
+    /** Each user reaches another part of the nodes, and another one again and again, and nodes start anew. */
+    @Test
+    void noTwoHoldAMajorityWhateverIsCut() throws Exception {
+        cut(new Random(1), 24);
+    }
+
+    @Test
+    @Tag("soak")
+    void noTwoHoldAMajorityForLong() throws Exception {
+        cut(new Random(), 1_000);
+    }
+
+    private void cut(Random random, int steps) throws Exception {
+        List<List<ServerProxies>> links = new ArrayList<>();
+        List<LockClient> users = new ArrayList<>();
+        for (int user = 0; user < USERS; user++) {
+            List<ServerProxies> own = new ArrayList<>();
+            Map<String, String> addresses = new HashMap<>();
+            for (String node : nodes) {
+                ServerProxies link = ServerProxies.before(List.of(node));
+                open.add(link);
+                own.add(link);
+                addresses.putAll(link.addresses());
+            }
+            links.add(own);
+            users.add(
+                    client(LockUrl.parse(url("") + "&" + AddressMap.OPTION.name() + "=" + new AddressMap(addresses))));
+        }
+        Map<Integer, LockTransaction> running = new HashMap<>();
+        Map<String, Long> highest = new HashMap<>();
+        Map<Integer, Integer> turns = new HashMap<>();
+        for (int step = 0; step < steps; step++) {
+            for (ServerProxies link : links.stream().flatMap(List::stream).toList()) {
+                link.all(random.nextInt(3) == 0 ? FaultProxy::blackHole : FaultProxy::heal);
+            }
+            if (step % 8 == 3) {
+                String letter = letter(random.nextInt(nodes.size()));
+                members.end(letter);
+                members.start(letter, "abc", Duration.ofSeconds(2), false);
+            }
+            long end = System.nanoTime() + 150_000_000L;
+            while (System.nanoTime() < end) {
+                for (int user = 0; user < USERS; user++) {
+                    LockTransaction now = running.get(user);
+                    if (now == null || now.status() == Status.LOST) {
+                        running.put(user, begin(users.get(user), now));
+                    } else if (now.status() == Status.HELD) {
+                        assertAlone(user, running);
+                        if (fences(now, highest)) {
+                            turns.merge(user, 1, Integer::sum);
+                        }
+                        if (random.nextInt(200) == 0) {
+                            now.unlock("x");
+                            now.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY)));
+                        }
+                    }
+                }
+            }
+        }
+        links.forEach(own -> own.forEach(link -> link.all(FaultProxy::heal)));
+        assertThat(turns.values().stream().mapToInt(Integer::intValue).sum())
+                .as("grants of " + turns)
+                .isGreaterThan(steps / 4);
+        for (LockTransaction each : running.values()) {
+            each.close();
+        }
+        LockTransaction last =
+                client().transaction(TransactionOptions.defaults().withAwaitNodes(true));
+        last.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        last.ensureHeld();
+    }
+
+    private LockTransaction begin(LockClient client, @Nullable LockTransaction former) {
+        if (former != null) {
+            new Thread(former::close).start();
+        }
+        LockTransaction fresh = client.transaction(TransactionOptions.defaults().withAwaitNodes(true));
+        fresh.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY)));
+        return fresh;
+    }
+
+    /** Who held before another was seen to hold, and holds after that, held at that moment. */
+    private static void assertAlone(int holder, Map<Integer, LockTransaction> running) {
+        running.forEach((user, other) -> {
+            boolean both = user != holder
+                    && other.status() == Status.HELD
+                    && running.get(holder).status() == Status.HELD
+                    && other.status() == Status.HELD;
+            assertThat(both).as(user + " and " + holder + " hold").isFalse();
+        });
+    }
+
+    /** A resource that keeps the highest token of each node; true if these are new to it. */
+    private static boolean fences(LockTransaction holder, Map<String, Long> highest) {
+        Map<String, Long> tokens;
+        try {
+            tokens = holder.tokens("x");
+        } catch (IllegalStateException e) {
+            return false; // lost by now
+        }
+        boolean fresh = false;
+        for (Map.Entry<String, Long> each : tokens.entrySet()) {
+            long known = highest.getOrDefault(each.getKey(), 0L);
+            assertThat(each.getValue()).as("token of " + each.getKey()).isGreaterThanOrEqualTo(known);
+            fresh |= each.getValue() > known;
+        }
+        highest.putAll(tokens);
+        return fresh;
+    }
+}
