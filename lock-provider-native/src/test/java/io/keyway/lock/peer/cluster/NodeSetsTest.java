@@ -291,6 +291,21 @@ class NodeSetsTest {
         assertThat(next.tokens("x")).containsOnlyKeys(node(0), node(2));
     }
 
+    /** The program of the docs, and a holder that comes late. */
+    @Test
+    void aResourceThatKnowsTheTokensOfNodesRefusesWhoComesLate() throws Exception {
+        NodeSetsExample.Ledger ledger = new NodeSetsExample.Ledger();
+        assertThat(NodeSetsExample.close(client(), nodes, ledger)).isTrue();
+        LockTransaction late = client().transaction();
+        late.lock("ledger/month", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        Map<String, Long> tokens = late.tokens("ledger/month");
+        assertThat(tokens).containsOnlyKeys(node(0), node(1));
+        late.close();
+        members.end(letter(0)); // the next one has one node in common with it
+        assertThat(NodeSetsExample.close(client(), nodes, ledger)).isTrue();
+        assertThat(ledger.close(tokens)).isFalse();
+    }
+
     /** Each level at each node; readers of a tree and writers below it exclude each other. */
     @Test
     void whereEveryLockIsOneOfATreeThoseOverNodesAreToo() throws Exception {

@@ -44,6 +44,7 @@ public final class AllChecks {
                 new TransactionChecks(),
                 new WishChecks(),
                 new TreeChecks(),
+                new NodeSetChecks(),
                 new FeatureChecks(),
                 new ProcessChecks(),
                 new LinkChecks(),

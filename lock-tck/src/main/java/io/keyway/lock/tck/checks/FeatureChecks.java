@@ -7,6 +7,10 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.LockTransaction;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.tck.Profile;
@@ -14,6 +18,7 @@ import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Hint;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** Rule 1403: what is not declared is refused. */
@@ -104,6 +109,18 @@ final class FeatureChecks {
     void treesAreRefusedIfNotDeclared(CheckContext t) throws Exception {
         LockClient client = t.client("first");
         refused(t, Feature.TREE, "tree", () -> client.tree(t.name()));
+    }
+
+    @Check(rules = "LK-1403", needs = Feature.TRANSACTIONS, lacks = Feature.NODE_SETS, from = Profile.SMOKE)
+    @Hint(FIRST)
+    void locksOverNodesAreRefusedIfNotDeclared(CheckContext t) throws Exception {
+        LockRequest wanted = LockRequest.exclusive(t.name()).at(NodeSet.of(NodeRule.ALL, List.of("a:7400")));
+        try (LockTransaction transaction = TransactionChecks.begin(t, t.client("first"))) {
+            refused(t, Feature.NODE_SETS, "a lock over nodes", () -> {
+                transaction.lockAsync(List.of(wanted));
+                return true;
+            });
+        }
     }
 
     private static void refused(CheckContext t, Feature feature, String call, java.util.concurrent.Callable<?> made)
