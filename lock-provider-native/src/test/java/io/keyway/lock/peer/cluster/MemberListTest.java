@@ -96,6 +96,22 @@ class MemberListTest {
     }
 
     @Test
+    void aNameThatSaysItsMemberIsThatMembersAsLongAsItIsOne() {
+        for (String member : List.of("a:7400", "b:7400", "c:7400")) {
+            String part = "@" + member + "/orders/7";
+            assertThat(THREE.owner(part)).hasToString(member);
+            for (int shard = 0; shard < 4; shard++) {
+                boolean own = MemberList.shard(part, 4) == shard;
+                assertThat(THREE.decidedBy(NodeId.parse(member), shard, 4).test(part))
+                        .isEqualTo(own);
+            }
+            assertThat(THREE.owner("@" + member)).as("no segment follows").isNotNull();
+        }
+        MemberList others = MemberList.parse("a:7400,b:7400");
+        assertThat(others.members()).contains(others.owner("@c:7400/orders/7"));
+    }
+
+    @Test
     void addressesAreReadAndPrinted() {
         assertThat(NodeId.parse("Host.example:7400")).hasToString("host.example:7400");
         assertThat(NodeId.parse("[FE80::1]:1")).hasToString("[fe80::1]:1");
