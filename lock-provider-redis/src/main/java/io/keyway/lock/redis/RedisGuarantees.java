@@ -13,8 +13,8 @@ import java.util.Set;
 final class RedisGuarantees {
 
     /** Of all topologies. */
-    static final Set<Feature> FEATURES =
-            Set.copyOf(EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE, Feature.NODE_SETS)));
+    static final Set<Feature> FEATURES = Set.copyOf(
+            EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE, Feature.NODE_SETS)));
 
     private RedisGuarantees() {}
 

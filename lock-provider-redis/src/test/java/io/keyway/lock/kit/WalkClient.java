@@ -77,7 +77,8 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
         this.story = story;
         this.machine = new StoreMachine(
                 number,
-                EnumSet.complementOf(EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE, Feature.NODE_SETS)),
+                EnumSet.complementOf(
+                        EnumSet.of(Feature.CACHING, Feature.TRANSACTIONS, Feature.TREE, Feature.NODE_SETS)),
                 false,
                 "the server");
         this.store = WalkStore.open(server, this);
