@@ -96,7 +96,8 @@ public interface LockTransaction extends AutoCloseable {
      * @param mode EXCLUSIVE or SHARED
      * @param nodes the ids of members, as of {@link NodeSet}
      * @param rule how many of them have to grant it
-     * @throws IllegalArgumentException if that is no set of nodes, or EXCLUSIVE at ANY of several, which is refused
+     * @throws IllegalArgumentException if that is no set of nodes, or EXCLUSIVE at ANY of several, which is refused; or
+     *     if the list and the lock's metadata have more than {@link LockOptions#MAX_METADATA_BYTES} together
      * @throws LockUnavailableException if too few of the nodes answer within {@code requestTimeout}; if one of them is
      *     no member, or has the lock for somebody with another list or rule, it is not retryable
      * @throws UnsupportedFeatureException without NODE_SETS

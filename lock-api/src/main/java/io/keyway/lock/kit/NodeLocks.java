@@ -6,6 +6,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockRequest;
 import io.keyway.lock.NodeSet;
 import io.keyway.lock.spi.NodeParts;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,20 +15,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks over nodes that a transaction was asked for, and which of their parts are to be asked for next. Each part is
- * an ordinary lock of its transaction (see {@link NodeParts}): this decides which ones it has. Pure; guarded by the
+ * The locks over nodes that a transaction was asked for, and which of their parts are to be asked for next. Each part
+ * is an ordinary lock of its transaction (see {@link NodeParts}): this decides which ones it has. Pure; guarded by the
  * transaction's lock.
  *
  * <p><b>In order, one at a time.</b> The nodes are asked in the order of their ids, which is the same for all who use
  * the lock, each when the one before has granted. So two users never hold a node each and wait for the other's, and
  * whoever waits for k of n nodes waits at any time for one request: what its agent knows of deadlocks needs no more
- * than that edge. A node that does not answer is passed over, if the rule can be met without it. Its request stays, as a
- * spare that no search for deadlocks follows: nobody knows whether that node is ever to grant.
+ * than that edge. A node that does not answer is passed over, if the rule can be met without it. Its request stays, as
+ * a spare that no search for deadlocks follows: nobody knows whether that node is ever to grant.
  *
  * <p><b>Invariants.</b> Of a lock that is not held there is at most one part that is neither granted nor a spare, but
- * within a step. A lock is held while as many parts are as its rule says of the nodes that are <i>named</i>; in the step
- * in which it becomes held all other requests are withdrawn. Whoever cannot reach enough nodes holds none of them: it
- * fails, or gives back what it has and waits for their return.
+ * within a step. A lock is held while as many parts are as its rule says of the nodes that are <i>named</i>; in the
+ * step in which it becomes held all other requests are withdrawn. Whoever cannot reach enough nodes holds none of them:
+ * it fails, or gives back what it has and waits for their return.
  */
 final class NodeLocks {
     /** How a part stands. */
@@ -63,13 +64,15 @@ final class NodeLocks {
     private static final class Spread {
         final LockMode mode;
         final NodeSet set;
+        final Owner owner;
         final List<LockName> parts = new ArrayList<>();
         /** Whether its user may have been told that it is held. */
         boolean told;
 
-        Spread(LockName name, LockMode mode, NodeSet set) {
+        Spread(LockName name, LockMode mode, NodeSet set, Owner owner) {
             this.mode = mode;
             this.set = set;
+            this.owner = owner;
             set.nodes().forEach(node -> parts.add(NodeParts.part(name, node)));
         }
     }
@@ -113,6 +116,11 @@ final class NodeLocks {
         return Objects.requireNonNull(all.get(lock)).set;
     }
 
+    /** Who asks for the parts of that lock, which is there. */
+    Owner owner(LockName lock) {
+        return Objects.requireNonNull(all.get(lock)).owner;
+    }
+
     /** The lock of which that is a part; null if it is none. */
     @Nullable
     LockName lockOf(LockName part) {
@@ -150,9 +158,9 @@ final class NodeLocks {
         }
     }
 
-    /** A lock is asked for that is not wanted. */
-    void add(LockName lock, LockMode mode, NodeSet set) {
-        all.put(lock, new Spread(lock, mode, set));
+    /** A lock is asked for that is not wanted; each of its parts by that owner, who says of which set it is. */
+    void add(LockName lock, LockMode mode, NodeSet set, Owner owner) {
+        all.put(lock, new Spread(lock, mode, set, owner));
     }
 
     /** It is neither wanted nor held any more. */

@@ -16,8 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a transaction's locks over nodes, as {@link NodeLocks} decides about them: it sees the transaction's slots
- * and asks, and looks from time to time which nodes are silent. Guarded by the transaction's lock, but for the alarm.
+ * The parts of a transaction's locks over nodes, as {@link NodeLocks} decides about them: it sees the transaction's
+ * slots and asks, and looks from time to time which nodes are silent. Guarded by the transaction's lock, but for the
+ * alarm.
  */
 final class TransactionParts implements NodeLocks.Parts {
     /** After this time without an answer another node is asked too; or a quarter of the request timeout, if shorter. */
@@ -43,9 +44,10 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     /** Refuses what cannot be asked for, and what is a part of a lock. */
-    void ensureMayAsk(LockRequest request, boolean hasWithout) {
+    void ensureMayAsk(LockRequest request, boolean hasWithout, Owner plain) {
         if (request.nodes().isPresent()) {
             client.require(Feature.NODE_SETS);
+            NodeParts.saying(plain, request.nodes().get());
         }
         ensureIsNoPart(request.name());
         locks.ensureMayAsk(request, hasWithout);
@@ -57,6 +59,11 @@ final class TransactionParts implements NodeLocks.Parts {
         if (lock != null) {
             throw new IllegalStateException(name + " is what " + lock + " has at one node; name " + lock);
         }
+    }
+
+    /** A lock that may be asked for, and is not wanted, is. */
+    void add(LockRequest request, NodeSet set, Owner plain) {
+        locks.add(request.name(), request.mode(), set, NodeParts.saying(plain, set));
     }
 
     /** Asks for what is next. */
@@ -178,7 +185,7 @@ final class TransactionParts implements NodeLocks.Parts {
     /** How the owner of that lock, or of that level, is to be written down. */
     Owner owner(LockName name, Owner plain) {
         LockName lock = locks.lockOf(name);
-        return lock == null ? plain : NodeParts.saying(plain, locks.set(lock));
+        return lock == null ? plain : locks.owner(lock);
     }
 
     /** As {@link io.keyway.lock.LockTransaction#token}; of a lock over nodes, all of which is held. */

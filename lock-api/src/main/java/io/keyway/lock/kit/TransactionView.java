@@ -179,7 +179,7 @@ final class TransactionView implements LockTransaction {
 
     private void ensureMayAsk(LockRequest request) {
         LockName name = request.name();
-        parts.ensureMayAsk(request, !parts.locks().has(name) && state.known(name) != null);
+        parts.ensureMayAsk(request, !parts.locks().has(name) && state.known(name) != null, options.owner());
         boolean waits = wishes == null ? agent.wants(name) : wishes.waits(name);
         if (waits && state.known(name) == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
             throw new IllegalStateException(name + " is being waited for SHARED; ask for it EXCLUSIVE at once, or"
@@ -193,7 +193,7 @@ final class TransactionView implements LockTransaction {
         if (known == LockMode.EXCLUSIVE || known == request.mode()) {
             return false;
         } else if (request.nodes().isPresent()) {
-            parts.locks().add(request.name(), request.mode(), request.nodes().get());
+            parts.add(request, request.nodes().get(), options.owner());
         } else if (wishes != null) {
             wishes.add(request.name(), request.mode(), queue);
         } else {

@@ -2,6 +2,7 @@
 package io.keyway.lock.spi;
 
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
 import java.util.Map;
@@ -38,8 +39,11 @@ public final class NodeParts {
      * @param name the name of any lock or semaphore, as text
      */
     public static Optional<String> node(String name) {
+        if (!name.startsWith("@")) {
+            return Optional.empty();
+        }
         int end = name.indexOf('/');
-        return end < 2 || name.charAt(0) != '@' ? Optional.empty() : Optional.of(name.substring(1, end));
+        return end < 2 ? Optional.empty() : Optional.of(name.substring(1, end));
     }
 
     /**
@@ -48,11 +52,14 @@ public final class NodeParts {
      *
      * @param owner who asks
      * @param set of which set
+     * @throws IllegalArgumentException if that is more than the metadata of an owner may be
      */
     public static Owner saying(Owner owner, NodeSet set) {
         Map<String, String> metadata = new TreeMap<>(owner.metadata());
         NodeRule kind = set.rule() == NodeRule.ANY ? NodeRule.ALL : set.rule();
         metadata.put(SET, new NodeSet(set.nodes(), kind).toString());
+        // As the options of a lock bound it: no member takes more.
+        LockOptions.none().withMetadata(metadata);
         return new Owner(owner.client(), metadata);
     }
 

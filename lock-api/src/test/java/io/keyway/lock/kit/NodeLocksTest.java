@@ -11,6 +11,7 @@ import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
 import io.keyway.lock.kit.NodeLocks.State;
 import io.keyway.lock.spi.NodeParts;
+import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Which nodes are asked, in whatever order they answer, fall silent and come back. */
 class NodeLocksTest {
     private static final LockName NAME = LockName.of("x");
+    private static final Owner OWNER = new Owner("client", Map.of());
 
     /** Nodes that do what the test says. */
     private static final class Nodes implements NodeLocks.Parts {
@@ -75,7 +77,7 @@ class NodeLocksTest {
 
     @Test
     void nodesAreAskedInTheirOrderEachWhenTheOneBeforeHasGranted() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "c", "a", "b"));
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "c", "a", "b"), OWNER);
         locks.advance(false);
         assertThat(nodes.states).containsOnlyKeys(part("a"));
         nodes.states.put(part("a"), State.HELD);
@@ -90,7 +92,7 @@ class NodeLocksTest {
 
     @Test
     void aSilentNodeIsPassedOverAndLetGoWhenItIsNotNeeded() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"));
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER);
         locks.advance(false);
         nodes.states.put(part("a"), State.SILENT);
         locks.advance(false);
@@ -111,7 +113,7 @@ class NodeLocksTest {
 
     @Test
     void allWaitForEachNode() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b"));
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b"), OWNER);
         locks.advance(true);
         nodes.states.put(part("a"), State.AWAY);
         locks.advance(true);
@@ -143,6 +145,16 @@ class NodeLocksTest {
         }
     }
 
+    /** A member takes no more metadata than a lock's options allow: nobody may send it more. */
+    @Test
+    void aListThatIsTooLongBesideItsOwnersMetadataIsRefused() {
+        NodeSet set = set(NodeRule.ANY, "a", "b");
+        Owner said = NodeParts.saying(new Owner("client", Map.of("job", "7")), set);
+        assertThat(said.metadata()).containsEntry("job", "7").containsEntry(NodeParts.SET, "ALL of a:1,b:1");
+        Owner full = new Owner("client", Map.of("job", "x".repeat(1000)));
+        assertThatIllegalArgumentException().isThrownBy(() -> NodeParts.saying(full, set));
+    }
+
     /** What the class says is invariant, over random answers of five nodes. */
     @Test
     void whateverNodesDoThereIsOneWaitAndNoneThatIsNotNeeded() {
@@ -154,7 +166,7 @@ class NodeLocksTest {
             NodeRule rule =
                     List.of(NodeRule.ALL, NodeRule.ANY, NodeRule.MAJORITY).get(seed % 3);
             NodeSet set = set(rule, "a", "b", "c", "d", "e");
-            of.add(NAME, LockMode.SHARED, set);
+            of.add(NAME, LockMode.SHARED, set, OWNER);
             for (int step = 0; step < 60; step++) {
                 of.advance(true);
                 long had = some.states.values().stream()

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The members of a cluster, and which of them decides on which name: the one whose id and the name have the highest
- * hash (rendezvous hashing), so that a member that joins or leaves moves its own names only. A name that says its member
- * ({@link NodeParts}) is that member's, as long as it is one. Immutable; the order and the number of mentions of the
- * members do not matter.
+ * hash (rendezvous hashing), so that a member that joins or leaves moves its own names only. A name that says its
+ * member ({@link NodeParts}) is that member's, as long as it is one. Immutable; the order and the number of mentions of
+ * the members do not matter.
  *
  * <p>All members and clients must agree on the hash for ever; {@code MemberListTest} has fixed examples of it.
  */

@@ -351,7 +351,7 @@ class NodeSetsTest {
         }
     }
 
-    /** All ask for three locks over nodes in turned order, at once: everybody gets all, in turn, also without a node. */
+    /** All ask for three locks in turned order, at once: everybody gets all, in turn, also without a node. */
     @Test
     void whoAsksForSeveralOverNodesAtOnceGetsAll() throws Exception {
         members.end(letter(1));
