@@ -395,7 +395,7 @@ class NodeSetsTest {
     /** Each user reaches another part of the nodes, and another one again and again, and nodes start anew. */
     @Test
     void noTwoHoldAMajorityWhateverIsCut() throws Exception {
-        cut(new Random(1), 24);
+        cut(new Random(1), 16);
     }
 
     @Test
