@@ -18,11 +18,9 @@ import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
 import io.keyway.lock.spi.Owner;
-import io.keyway.lock.spi.Probe;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,8 +31,8 @@ final class AgentModel implements Model {
     final SimWorld world;
     final CircleOracle circles = new CircleOracle(this);
 
-    /** What becomes of a probe that an agent sends; null: it is lost. */
-    final BiFunction<AgentUser, Probe, @Nullable Probe> defect;
+    /** What is broken in each agent; null if nothing is. */
+    final @Nullable AgentDefect defect;
 
     int completed;
     int gaveUp;
@@ -42,6 +40,7 @@ final class AgentModel implements Model {
     int surrenders;
     int aborts;
 
+    private final boolean calm;
     private final SessionSettings sessions;
     private final LockSettings settings;
     private final List<LockName> names = new ArrayList<>();
@@ -49,8 +48,9 @@ final class AgentModel implements Model {
     private long numbers;
     private boolean changed;
 
-    AgentModel(SimWorld world, BiFunction<AgentUser, Probe, @Nullable Probe> defect) {
+    AgentModel(SimWorld world, @Nullable AgentDefect defect, boolean calm) {
         this.world = world;
+        this.calm = calm;
         this.defect = defect;
         Options options = world.options();
         Draws draws = new Draws(options.seed(), 8);
@@ -70,6 +70,11 @@ final class AgentModel implements Model {
         for (int i = 0; i < users[client.index()].length; i++) {
             users[client.index()][i] = new AgentUser(this, client, i);
         }
+    }
+
+    /** Whether nothing is ever broken in this world. */
+    boolean isCalm() {
+        return calm;
     }
 
     long nextNumber() {
@@ -210,6 +215,7 @@ final class AgentModel implements Model {
                 changed = false;
                 circles.look();
             }
+            circles.judge();
         });
     }
 

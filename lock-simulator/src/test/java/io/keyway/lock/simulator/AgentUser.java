@@ -59,6 +59,10 @@ final class AgentUser implements AgentEffects {
     private boolean draining;
     private boolean aborted;
     private boolean ending;
+    /** How often it has given way, and the round of its last search. */
+    private int gaveWay;
+
+    private long round;
     private long life;
     private long alarm = Long.MAX_VALUE;
 
@@ -84,9 +88,11 @@ final class AgentUser implements AgentEffects {
     }
 
     private void begin(Act work, int age) {
+        model.circles.changes();
         life++;
         aborted = false;
         ending = false;
+        gaveWay = age;
         alarm = Long.MAX_VALUE;
         Random random = new Random(Draws.of(model.world.options().seed() + age, work.at()));
         self = new Probe.Agent(1 + random.nextInt(3), model.nextNumber());
@@ -168,6 +174,7 @@ final class AgentUser implements AgentEffects {
     }
 
     private void release() {
+        model.circles.changes();
         withdrawAll();
         held.values().forEach(this::giveBack);
         held.clear();
@@ -258,7 +265,17 @@ final class AgentUser implements AgentEffects {
             throw new Violation("R10", "honest: " + this + " gives up " + name + ", and its user relies on " + told);
         }
         model.surrenders++;
+        model.circles.surrenders();
         giveBack(grant);
+        if (model.defect == AgentDefect.AGES_FORGOTTEN || model.defect == AgentDefect.PLAIN_AGES) {
+            int shown = model.defect == AgentDefect.PLAIN_AGES ? AgentDefect.plain(++gaveWay) : 0;
+            Agent mine = agent;
+            later(() -> {
+                if (mine != null && mine.equals(agent)) {
+                    mine.behave(mine.onDeadlock(), 0, shown, now());
+                }
+            });
+        }
     }
 
     private void giveBack(Held grant) {
@@ -271,10 +288,18 @@ final class AgentUser implements AgentEffects {
 
     @Override
     public void probe(LockName name, long request, Probe probe) {
-        if (probe.initiator().equals(self) && probe.kind() != Probe.Kind.CONFIRM) {
+        boolean own = probe.initiator().equals(self);
+        if (own && probe.kind() != Probe.Kind.CONFIRM) {
+            round = probe.round();
             model.circles.said(this, probe);
         }
-        Probe sent = model.defect.apply(this, probe);
+        if (own && probe.kind() == Probe.Kind.CONFIRM && model.defect == AgentDefect.NO_CONFIRMATION) {
+            Probe.Edge last = probe.path().get(probe.path().size() - 1);
+            Probe back = probe.on(Probe.Kind.CONFIRM, probe.path().size() - 1);
+            probed(last.lock(), last.token(), last.ahead(), back);
+            return;
+        }
+        Probe sent = AgentDefect.sent(model.defect, self, probe);
         if (sent != null) {
             send(name, new LockCall.Seek(request, sent));
         }
@@ -282,6 +307,10 @@ final class AgentUser implements AgentEffects {
 
     @Override
     public void abort(Deadlock deadlock) {
+        Held mine = held.get(deadlock.gaveUp());
+        if (model.defect == AgentDefect.GIVES_UP_WHAT_IS_REPORTED && mine != null) {
+            release(deadlock.gaveUp(), mine.token());
+        }
         model.aborts++;
         aborted = true;
         withdrawAll();
@@ -359,10 +388,16 @@ final class AgentUser implements AgentEffects {
 
     void probed(LockName name, long token, long ahead, Probe probe) {
         Agent mine = agent;
-        if (mine != null) {
-            mine.probed(name, token, ahead, probe, now());
-            decided();
+        Probe arrived = AgentDefect.arrives(model.defect, self, probe);
+        if (mine == null || arrived == null) {
+            return;
         }
+        mine.probed(name, token, ahead, arrived, now());
+        boolean gaveWay = arrived.kind() == Probe.Kind.SURRENDERED || arrived.kind() == Probe.Kind.ABORTED;
+        if (gaveWay && model.defect == AgentDefect.ALL_GIVE_WAY && token != 0) {
+            model.circles.said(this, AgentDefect.turned(arrived, self, round));
+        }
+        decided();
     }
 
     @Override

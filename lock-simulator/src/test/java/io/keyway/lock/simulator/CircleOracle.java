@@ -4,6 +4,7 @@ package io.keyway.lock.simulator;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.kit.agent.Agent;
+import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.queue.LockManagerView;
 import io.keyway.lock.spi.Probe;
 import java.util.ArrayList;
@@ -18,12 +19,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * R10 of agents over real members. <i>Sound</i>: whoever gives a lock up was on a circle of transactions that wait for
  * each other, through that very grant, at some instant since it began the search that it acts on. <i>Minimal</i>: no
- * circle has two victims. That each circle ends is judged by R15, after the faults: nobody may wait for ever.
+ * circle has two victims. <i>Complete</i>: while nothing is broken no grant stays on a circle for two of the longest
+ * times between searches, and the way of the messages; nor, by R15, for ever whatever was broken before.
+ * <i>Terminating</i>: among so many only so many surrender before one has all that it wants, or gives up.
+ * <i>Honest</i> is judged where a lock is given up ({@link AgentUser#release}).
  *
  * <p>Who waits for whom it takes from what all users have and want, and from the queues of the members; where a member
  * is down or has not heard of a request, whoever might be in its way counts as if he were.
  */
 final class CircleOracle {
+    /** For each transaction that is open; see docs/algorithms/agents.md for what was met. */
+    private static final int MOST_IN_A_ROW = 12;
+
     private final AgentModel model;
     /** By user and grant: when it was last on a circle. */
     private final Map<String, Long> left = new HashMap<>();
@@ -34,6 +41,15 @@ final class CircleOracle {
 
     private final Set<Set<String>> resolved = new HashSet<>();
     private long confirmed;
+    /** By claim, since when it stands without a break. */
+    private final Map<String, Long> since = new HashMap<>();
+
+    private long healed = Long.MAX_VALUE;
+    private int inARow;
+    /** The longest that a circle stood while nothing was broken, in nanoseconds. */
+    private long longest;
+    /** The most surrenders in a row, by a hundredth of how many transactions there were. */
+    private long most;
 
     CircleOracle(AgentModel model) {
         this.model = model;
@@ -42,6 +58,60 @@ final class CircleOracle {
     /** How many circles were seen to stand when somebody gave way. */
     long confirmed() {
         return confirmed;
+    }
+
+    /** What came closest to its bounds, for people: how long a circle stood, and how many surrendered in a row. */
+    long longest() {
+        return longest;
+    }
+
+    long most() {
+        return most;
+    }
+
+    /** A transaction begins or ends: others are blocked now. */
+    void changes() {
+        inARow = 0;
+    }
+
+    /** Somebody surrenders a lock. */
+    void surrenders() {
+        inARow++;
+        int open = 0;
+        for (AgentUser user : model.users()) {
+            open += user.agent == null ? 0 : 1;
+        }
+        most = Math.max(most, 100L * inARow / Math.max(1, open));
+        if (inARow > MOST_IN_A_ROW * open) {
+            throw new Violation("R10", "terminating: " + inARow + " surrenders of " + open + ", and nobody is done");
+        }
+    }
+
+    /** After each event: does any circle stand for too long? */
+    void judge() {
+        long now = model.world.now();
+        if (healed == Long.MAX_VALUE && (model.isCalm() || isMended())) {
+            // What was broken is mended, and all are connected again.
+            healed = model.isCalm() ? now : now + model.world.options().maxTtl() + 5 * Nanos.SECOND;
+        }
+        if (now < healed) {
+            return;
+        }
+        Options options = model.world.options();
+        long way = 4L * options.clients() * options.users() * (options.latency() + options.jitter());
+        for (Map.Entry<String, Long> each : since.entrySet()) {
+            long stands = now - Math.max(healed, each.getValue());
+            longest = Math.max(longest, stands);
+            if (stands > 2 * Agent.LAST_RESEND + way) {
+                throw new Violation(
+                        "R10", "complete: " + each.getKey() + " is on a circle for " + stands + " ns; " + shown());
+            }
+        }
+    }
+
+    /** What comes out of order is missing until it is sent again. */
+    private boolean isMended() {
+        return model.world.healed() && model.world.options().ordered();
     }
 
     /** The initiator sends a search, or that it gives way. */
@@ -80,13 +150,22 @@ final class CircleOracle {
 
     /** Something may have changed. */
     void look() {
-        Set<String> now = circles();
+        Set<String> now = circles(false);
         standing.removeAll(now);
         standing.forEach(claim -> left.put(claim, model.world.now()));
         standing = now;
+        Set<String> certain = circles(true);
+        since.keySet().retainAll(certain);
+        certain.forEach(claim -> since.putIfAbsent(claim, model.world.now()));
     }
 
-    private Set<String> circles() {
+    /**
+     * The claims that are on a circle.
+     *
+     * @param certain only by edges that no view of anybody can deny: to holders, and if there is none to those before
+     *     it in the member's queue
+     */
+    private Set<String> circles(boolean certain) {
         List<AgentUser> users = model.users();
         Map<AgentUser, Set<AgentUser>> edges = new HashMap<>();
         Map<LockName, List<Long>> queues = new HashMap<>();
@@ -95,20 +174,21 @@ final class CircleOracle {
             for (Map.Entry<LockName, Long> wanted : waiter.requests.entrySet()) {
                 LockName name = wanted.getKey();
                 LockMode mode = mode(waiter, name);
+                boolean free = !certain || (mode != null && isFree(name, mode, users));
                 for (AgentUser other : users) {
                     if (other.equals(waiter) || mode == null) {
                         continue;
                     }
                     AgentUser.Held grant = other.held.get(name);
-                    if (grant != null
-                            && (mode == LockMode.EXCLUSIVE || grant.handle().mode() == LockMode.EXCLUSIVE)) {
+                    if (grant != null && excludes(mode, grant.handle().mode())) {
                         edges.computeIfAbsent(waiter, fresh -> new HashSet<>()).add(other);
                         holding.add(new Hold(waiter, other, claim(other, name, grant.token())));
                     }
                     Long ahead = other.requests.get(name);
                     if (ahead != null
                             && (mode == LockMode.EXCLUSIVE || mode(other, name) == LockMode.EXCLUSIVE)
-                            && mayBeAhead(queues.computeIfAbsent(name, this::queue), ahead, wanted.getValue())) {
+                            && free
+                            && isAhead(queues.computeIfAbsent(name, this::queue), ahead, wanted.getValue(), !certain)) {
                         edges.computeIfAbsent(waiter, fresh -> new HashSet<>()).add(other);
                     }
                 }
@@ -128,17 +208,66 @@ final class CircleOracle {
         return agent == null || !agent.wants(name) ? null : agent.mode(name);
     }
 
-    private static boolean mayBeAhead(List<Long> queue, long other, long own) {
+    private static boolean isAhead(List<Long> queue, long other, long own, boolean ifUnknown) {
         int before = queue.indexOf(other);
         int after = queue.indexOf(own);
-        return before < 0 || after < 0 || before < after;
+        return before < 0 || after < 0 ? ifUnknown : before < after;
+    }
+
+    /** Whether nobody holds that lock, by the word of its member and of all users, in a way that keeps others out. */
+    private boolean isFree(LockName name, LockMode wanted, List<AgentUser> users) {
+        for (AgentUser user : users) {
+            AgentUser.Held grant = user.held.get(name);
+            if (grant != null && excludes(wanted, grant.handle().mode())) {
+                return false;
+            }
+        }
+        Machine manager = manager(name);
+        for (int i = 0; manager != null && i < LockManagerView.grants(manager); i++) {
+            if (excludes(wanted, LockManagerView.mode(manager, i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean excludes(LockMode one, LockMode other) {
+        return one == LockMode.EXCLUSIVE || other == LockMode.EXCLUSIVE;
+    }
+
+    /** For people: who has what, and wants what, behind whom. */
+    private String shown() {
+        StringBuilder text = new StringBuilder();
+        for (AgentUser user : model.users()) {
+            if (user.agent != null) {
+                text.append(user).append(user.agent.isComplete() ? " complete; " : "; ");
+            }
+        }
+        for (LockName name : model.names()) {
+            Machine manager = manager(name);
+            for (int i = 0; manager != null && i < LockManagerView.grants(manager); i++) {
+                text.append(name)
+                        .append(" ")
+                        .append(LockManagerView.session(manager, i))
+                        .append(" ")
+                        .append(LockManagerView.token(manager, i))
+                        .append(' ')
+                        .append(LockManagerView.mode(manager, i))
+                        .append("; ");
+            }
+            text.append("behind: ").append(queue(name)).append("; ");
+        }
+        return text.toString();
+    }
+
+    private @Nullable Machine manager(LockName name) {
+        SimNode member = model.member(name);
+        return member.alive() ? member.cell().machine(model.key(name)) : null;
     }
 
     private List<Long> queue(LockName name) {
-        SimNode member = model.member(name);
-        return member.alive() && member.cell().machine(model.key(name)) != null
-                ? LockManagerView.queued(member.cell().machine(model.key(name)))
-                : List.of();
+        Machine manager = manager(name);
+        return manager == null ? List.of() : LockManagerView.queued(manager);
     }
 
     private static boolean reaches(

@@ -11,6 +11,7 @@ import io.keyway.lock.spi.Probe.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -90,6 +91,19 @@ public final class Agent {
         boolean spare;
         /** The first search that may follow what is wanted, since the transaction needs it. */
         long firmFrom;
+
+        Claim copy() {
+            Claim copy = new Claim();
+            copy.held = held;
+            copy.token = token;
+            copy.reported = reported;
+            copy.wanted = wanted;
+            copy.request = request;
+            copy.since = since;
+            copy.spare = spare;
+            copy.firmFrom = firmFrom;
+            return copy;
+        }
     }
 
     private final Probe.Agent self;
@@ -562,6 +576,57 @@ public final class Agent {
     /** What people call that transaction. */
     public static String shown(Probe.Agent agent) {
         return Long.toHexString(agent.client()) + "-" + agent.number();
+    }
+
+    // For searches of all states
+
+    /** One that does from now on what this one would, with other effects, and takes nothing from it. */
+    Agent copy(AgentEffects into) {
+        Agent copy = new Agent(self, owner, age, onDeadlock, into);
+        claims.forEach((name, claim) -> copy.claims.put(name, claim.copy()));
+        copy.passed.putAll(passed);
+        copy.deadlocks.addAll(deadlocks);
+        copy.priority = priority;
+        copy.wants = wants;
+        copy.unfinished = unfinished;
+        copy.round = round;
+        copy.ended = ended;
+        copy.searched = searched;
+        copy.searchedAt = searchedAt;
+        copy.resend = resend;
+        return copy;
+    }
+
+    /** So much time has passed for it. */
+    void older(long nanos) {
+        searchedAt -= nanos;
+    }
+
+    /** What it goes by, but for when something happened: that of equal agents is equal. */
+    List<Object> state(long now) {
+        List<Object> state = new ArrayList<>();
+        claims.forEach((name, claim) -> {
+            state.add(name.toString());
+            state.add(String.valueOf(claim.held));
+            state.add(claim.held == null ? 0L : claim.token);
+            state.add(claim.reported);
+            state.add(String.valueOf(claim.wanted));
+            state.add(claim.wanted == null ? 0L : claim.request);
+            state.add(claim.spare);
+        });
+        passed.entrySet().stream()
+                .sorted(Comparator.comparing(each -> shown(each.getKey())))
+                .forEach(each -> {
+                    state.add(shown(each.getKey()));
+                    state.add(each.getValue());
+                });
+        state.add(priority);
+        state.add(age);
+        state.add(round);
+        state.add(unfinished);
+        state.add(ended);
+        state.add(searched && now - searchedAt < SHORTEST);
+        return state;
     }
 
     // What it knows

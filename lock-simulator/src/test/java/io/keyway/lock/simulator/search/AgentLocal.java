@@ -1,0 +1,428 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator.search;
+
+import io.keyway.lock.Deadlock;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.TransactionOptions.OnDeadlock;
+import io.keyway.lock.kit.agent.Agent;
+import io.keyway.lock.kit.agent.AgentEffects;
+import io.keyway.lock.kit.agent.AgentTwin;
+import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.CoverageGoal;
+import io.keyway.lock.peer.kernel.Driver;
+import io.keyway.lock.peer.kernel.DurableRecord;
+import io.keyway.lock.peer.kernel.Frame;
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Notice;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.session.RpcFrame;
+import io.keyway.lock.simulator.AgentDefect;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Probe;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client of a world of transactions: its cell and its agent, as they ship, and between the two what the kit's
+ * transaction does. It does not change but in the turn that makes it.
+ */
+final class AgentLocal implements AgentEffects, Driver {
+    /** The clock of all: it stands still. */
+    static final long NOW = 1_000L * Scope.TTL;
+
+    private final AgentScope scope;
+    final int client;
+    final Cell cell;
+    final Probe.Agent self;
+    Agent agent;
+    /** By lock: the request that waits, the token that is held, whether its user was told; 0 if not. */
+    final long[] requests;
+
+    final long[] tokens;
+    int told;
+    int asked;
+    boolean aborted;
+    boolean done;
+    /** A search was put off; one is to follow some day. */
+    boolean puts;
+
+    boolean waits;
+    private long numbers;
+    long round;
+
+    // Of the turn that makes it, and no part of what it is
+    private final ArrayDeque<Runnable> effects = new ArrayDeque<>();
+    final List<RpcFrame> sent = new ArrayList<>(1);
+
+    @Nullable
+    String broken;
+    /** A lock that it gives up by which round, and whether it was aborted; -1 if it gives nothing up. */
+    int gaveUp = -1;
+
+    long gaveUpBy;
+    /** The edges of the circle in which it gives way, in no order, as one number; 0 if it does not. */
+    int circle;
+    /** How many are on it, and whether one of them waits behind a request. */
+    int circleOf;
+
+    boolean behindARequest;
+
+    AgentLocal(AgentScope scope, int client, Cell cell) {
+        this.scope = scope;
+        this.client = client;
+        this.cell = cell;
+        this.self = new Probe.Agent(client + 1, client + 1);
+        this.agent = new Agent(self, "c", 0, OnDeadlock.SURRENDER, this);
+        this.requests = new long[scope.locks];
+        this.tokens = new long[scope.locks];
+    }
+
+    /** An equal one that may change. */
+    AgentLocal copy() {
+        AgentLocal next = new AgentLocal(scope, client, cell.copy());
+        next.agent = AgentTwin.of(agent, next);
+        System.arraycopy(requests, 0, next.requests, 0, requests.length);
+        System.arraycopy(tokens, 0, next.tokens, 0, tokens.length);
+        next.told = told;
+        next.asked = asked;
+        next.aborted = aborted;
+        next.done = done;
+        next.puts = puts;
+        next.waits = waits;
+        next.numbers = numbers;
+        next.round = round;
+        return next;
+    }
+
+    long print() {
+        StateEncoder out = new StateEncoder(NOW, Scope.TTL);
+        cell.encode(out);
+        out.put(client)
+                .put(told)
+                .put(asked)
+                .put(aborted)
+                .put(done)
+                .put(puts)
+                .put(waits)
+                .put(numbers)
+                .put(round);
+        for (int lock = 0; lock < requests.length; lock++) {
+            out.put(requests[lock]).put(tokens[lock]);
+        }
+        out.value(AgentTwin.state(agent, NOW));
+        return out.fingerprint();
+    }
+
+    static LockName name(int lock) {
+        return LockName.of("l" + lock);
+    }
+
+    static int lock(LockName name) {
+        return name.toString().charAt(1) - '0';
+    }
+
+    private static int lock(LockNotice notice) {
+        return lock(LockKeys.named(notice.key().id()).name());
+    }
+
+    static Key key(int lock) {
+        return LockKeys.lock(LeaseKeys.ALGORITHM, "l" + lock);
+    }
+
+    private AgentScope.User user() {
+        return scope.users.get(client);
+    }
+
+    // What its user does
+
+    /** Whether its user may ask for another lock now. */
+    boolean mayAsk() {
+        return !done && !aborted && Integer.bitCount(asked) < user().locks() && (!user().steps() || asked == told);
+    }
+
+    /** Whether its user has all, or was aborted, and ends the transaction some day. */
+    boolean mayEnd() {
+        return !done && (aborted || (Integer.bitCount(asked) == user().locks() && told == asked));
+    }
+
+    boolean mayGiveUp() {
+        return !done && !aborted && asked != 0 && told != asked;
+    }
+
+    void ask(int lock) {
+        asked |= 1 << lock;
+        if (!user().steps()) {
+            agent.unfinished(true);
+        }
+        long id = nextRequest();
+        agent.asked(name(lock), user().mode(), id, NOW);
+        ask(name(lock), user().mode(), id);
+        if (!user().steps() && Integer.bitCount(asked) == user().locks()) {
+            agent.unfinished(false);
+        }
+        settle();
+    }
+
+    /** All is given back, and what waits is given up. */
+    void end() {
+        agent.end();
+        withdraw();
+        for (int lock = 0; lock < tokens.length; lock++) {
+            if (tokens[lock] != 0) {
+                giveBack(lock, tokens[lock]);
+                tokens[lock] = 0;
+            }
+        }
+        told = 0;
+        done = true;
+        puts = false;
+        waits = false;
+        settle();
+    }
+
+    private void giveBack(int lock, long token) {
+        effects.add(() -> cell.input(new Input.Command(key(lock), new LockCall.Release(token)), this));
+    }
+
+    private void withdraw() {
+        for (int lock = 0; lock < requests.length; lock++) {
+            if (requests[lock] != 0) {
+                int of = lock;
+                long request = requests[lock];
+                effects.add(() -> cell.input(new Input.Command(key(of), new LockCall.Withdraw(request)), this));
+                requests[lock] = 0;
+            }
+        }
+    }
+
+    /** Time passes for its agent: what was put off is done, or it searches again. */
+    void fire() {
+        AgentTwin.older(agent, AgentTwin.SHORTEST);
+        puts = false;
+        agent.due(NOW);
+        settle();
+    }
+
+    void input(Input input) {
+        cell.input(input, this);
+        settle();
+    }
+
+    private void settle() {
+        for (Runnable each = effects.poll(); each != null; each = effects.poll()) {
+            each.run();
+        }
+        cell.flush(this);
+        for (Runnable each = effects.poll(); each != null; each = effects.poll()) {
+            each.run();
+            cell.flush(this);
+        }
+        if (!done && !aborted && agent.isComplete()) {
+            told = 0;
+            for (int lock = 0; lock < tokens.length; lock++) {
+                told |= tokens[lock] != 0 ? 1 << lock : 0;
+            }
+        }
+    }
+
+    // What its agent wants
+
+    @Override
+    public long nextRequest() {
+        return ++numbers;
+    }
+
+    @Override
+    public void ask(LockName name, LockMode mode, long request) {
+        requests[lock(name)] = request;
+        effects.add(() -> cell.input(
+                new Input.Command(
+                        key(lock(name)),
+                        new LockCall.Acquire(
+                                request,
+                                mode,
+                                1,
+                                1,
+                                Scope.TTL,
+                                new Owner("c", Map.of()),
+                                true,
+                                true,
+                                Scope.TTL,
+                                0,
+                                null)),
+                this));
+        agent.sent(name, request, NOW);
+    }
+
+    @Override
+    public void release(LockName name, long token) {
+        int lock = lock(name);
+        if ((told & (1 << lock)) != 0 || tokens[lock] != token) {
+            breaks("R10: honest: client " + client + " gives up " + name + ", of which its user was told");
+        }
+        if (scope.defect == AgentDefect.SURRENDERED_COUNTS_AS_HELD) {
+            // The agent asks for it again; of that nothing is sent, and it counts as granted.
+            giveBack(lock, token);
+            long next = numbers + 1;
+            effects.add(() -> {
+                requests[lock] = 0;
+                agent.granted(name, next, token, NOW);
+            });
+            return;
+        }
+        tokens[lock] = 0;
+        giveBack(lock, token);
+        if (scope.defect == AgentDefect.AGES_FORGOTTEN) {
+            effects.add(() -> agent.behave(agent.onDeadlock(), 0, 0, NOW));
+        }
+    }
+
+    @Override
+    public void probe(LockName name, long request, Probe probe) {
+        boolean own = probe.initiator().equals(self);
+        if (own && probe.kind() == Probe.Kind.SEARCH) {
+            round = probe.round();
+        } else if (own && probe.kind() != Probe.Kind.CONFIRM) {
+            givesUp(probe);
+        }
+        if (own && probe.kind() == Probe.Kind.CONFIRM && scope.defect == AgentDefect.NO_CONFIRMATION) {
+            Probe.Edge last = probe.path().get(probe.path().size() - 1);
+            agent.probed(
+                    last.lock(),
+                    last.token(),
+                    last.ahead(),
+                    probe.on(Probe.Kind.CONFIRM, probe.path().size() - 1),
+                    NOW);
+            return;
+        }
+        Probe through = AgentDefect.sent(scope.defect, self, probe);
+        if (through != null) {
+            effects.add(
+                    () -> cell.input(new Input.Command(key(lock(name)), new LockCall.Seek(request, through)), this));
+        }
+    }
+
+    private void givesUp(Probe probe) {
+        gaveUp = lock(probe.path().get(probe.path().size() - 1).lock());
+        gaveUpBy = probe.round();
+        circleOf = probe.path().size();
+        circle = 1;
+        for (Probe.Edge edge : probe.path()) {
+            behindARequest |= edge.ahead() != 0;
+            circle += Objects.hash(edge.waiter(), edge.lock(), edge.request(), edge.token(), edge.ahead());
+        }
+    }
+
+    @Override
+    public void abort(Deadlock deadlock) {
+        int lock = lock(deadlock.gaveUp());
+        if (scope.defect == AgentDefect.GIVES_UP_WHAT_IS_REPORTED && tokens[lock] != 0) {
+            release(deadlock.gaveUp(), tokens[lock]);
+        }
+        aborted = true;
+        puts = false;
+        waits = false;
+        withdraw();
+    }
+
+    @Override
+    public void wakeAt(long nanos) {
+        if (nanos - NOW <= AgentTwin.SHORTEST) {
+            puts = true;
+        } else {
+            waits = true;
+        }
+    }
+
+    private void breaks(String why) {
+        broken = broken == null ? why : broken;
+    }
+
+    // What its cell tells
+
+    @Override
+    public void deliver(Notice notice) {
+        if (notice instanceof LockNotice.Granted granted) {
+            int lock = lock(granted);
+            effects.add(() -> granted(lock, granted.request(), granted.token()));
+        } else if (notice instanceof LockNotice.Waiting waiting) {
+            int lock = lock(waiting);
+            effects.add(() -> agent.waits(name(lock), waiting.request(), NOW));
+        } else if (notice instanceof LockNotice.Sought sought) {
+            int lock = lock(sought);
+            effects.add(() -> sought(lock, sought));
+        } else if (notice instanceof LockNotice.Ended || notice instanceof LockNotice.Failed) {
+            breaks("nobody dies, and yet: " + notice);
+        }
+    }
+
+    private void granted(int lock, long request, long token) {
+        if (done || !agent.granted(name(lock), request, token, NOW)) {
+            giveBack(lock, token);
+            return;
+        }
+        requests[lock] = 0;
+        tokens[lock] = token;
+    }
+
+    private void sought(int lock, LockNotice.Sought sought) {
+        Probe arrived = AgentDefect.arrives(scope.defect, self, sought.probe());
+        if (arrived != null && !done) {
+            agent.probed(name(lock), sought.token(), sought.ahead(), arrived, NOW);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "client " + client + " has " + Arrays.toString(tokens) + " wants " + Arrays.toString(requests) + " told "
+                + told + (aborted ? " aborted" : "") + (done ? " done" : "");
+    }
+
+    // The world of its cell
+
+    @Override
+    public long clock() {
+        return NOW;
+    }
+
+    @Override
+    public long random() {
+        return 0;
+    }
+
+    @Override
+    public void dial(long link) {}
+
+    @Override
+    public void transmit(long link, Frame frame) {
+        sent.add((RpcFrame) frame);
+    }
+
+    @Override
+    public void hangUp(long link) {}
+
+    @Override
+    public void persist(DurableRecord record, long ticket) {}
+
+    @Override
+    public long logicalClock() {
+        return 0;
+    }
+
+    @Override
+    public void heardClock(long logicalClock) {}
+
+    @Override
+    public void reached(CoverageGoal goal) {}
+}
