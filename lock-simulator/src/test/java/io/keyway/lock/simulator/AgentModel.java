@@ -34,6 +34,9 @@ final class AgentModel implements Model {
     /** What is broken in each agent; null if nothing is. */
     final @Nullable AgentDefect defect;
 
+    /** So many surrenders for each open transaction may follow each other before one is done. */
+    int mostInARow = 50;
+
     int completed;
     int gaveUp;
     int losses;

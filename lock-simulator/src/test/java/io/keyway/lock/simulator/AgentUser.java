@@ -312,6 +312,7 @@ final class AgentUser implements AgentEffects {
             release(deadlock.gaveUp(), mine.token());
         }
         model.aborts++;
+        model.circles.givesWay();
         aborted = true;
         withdrawAll();
     }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * R10 of agents over real members. <i>Sound</i>: whoever gives a lock up was on a circle of transactions that wait for
  * each other, through that very grant, at some instant since it began the search that it acts on. <i>Minimal</i>: no
- * circle has two victims. <i>Complete</i>: while nothing is broken no grant stays on a circle for two of the longest
- * times between searches, and the way of the messages; nor, by R15, for ever whatever was broken before.
+ * circle has two victims. <i>Complete</i>: while nothing is broken and a grant is on a circle, somebody gives way within
+ * two of the longest times between searches, and the way of the messages; and by R15 nobody waits for ever.
  * <i>Terminating</i>: among so many only so many surrender before one has all that it wants, or gives up.
  * <i>Honest</i> is judged where a lock is given up ({@link AgentUser#release}).
  *
@@ -28,9 +28,6 @@ import org.jspecify.annotations.Nullable;
  * is down or has not heard of a request, whoever might be in its way counts as if he were.
  */
 final class CircleOracle {
-    /** For each transaction that is open; see docs/algorithms/agents.md for what was met. */
-    private static final int MOST_IN_A_ROW = 12;
-
     private final AgentModel model;
     /** By user and grant: when it was last on a circle. */
     private final Map<String, Long> left = new HashMap<>();
@@ -74,15 +71,21 @@ final class CircleOracle {
         inARow = 0;
     }
 
+    /** Somebody gives way: of what stands now it is not known any more since when. */
+    void givesWay() {
+        since.replaceAll((claim, begun) -> model.world.now());
+    }
+
     /** Somebody surrenders a lock. */
     void surrenders() {
+        givesWay();
         inARow++;
         int open = 0;
         for (AgentUser user : model.users()) {
             open += user.agent == null ? 0 : 1;
         }
         most = Math.max(most, 100L * inARow / Math.max(1, open));
-        if (inARow > MOST_IN_A_ROW * open) {
+        if (inARow > model.mostInARow * open) {
             throw new Violation("R10", "terminating: " + inARow + " surrenders of " + open + ", and nobody is done");
         }
     }
