@@ -214,7 +214,7 @@ final class CircleOracle {
     private static boolean isAhead(List<Long> queue, long other, long own, boolean ifUnknown) {
         int before = queue.indexOf(other);
         int after = queue.indexOf(own);
-        return before < 0 || after < 0 ? ifUnknown : before < after;
+        return (before < 0 || after < 0) ? ifUnknown : before < after;
     }
 
     /** Whether nobody holds that lock, by the word of its member and of all users, in a way that keeps others out. */
