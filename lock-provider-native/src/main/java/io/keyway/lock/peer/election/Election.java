@@ -57,7 +57,7 @@ import java.util.TreeSet;
  *       those that have forgotten have waited too. Where all say that the cluster has never run, nobody has
  *       forgotten anything.
  *   <li>V6. Leaders let in no ticket above what a majority has recorded by the view that they lead in; so whoever
- *       counts the votes for the next view knows a bound of all of them.
+ *       counts the votes for the next view knows a bound of all of them. {@link Bounds} says what is recorded.
  * </ul>
  */
 class Election implements Machine {
@@ -222,6 +222,14 @@ class Election implements Machine {
     private void record(Turn turn) {
         recordedOnce = true;
         turn.force(new Ballot(settings.key(), promised, adopted, recorded));
+    }
+
+    private void record(long bound, Turn turn) {
+        long now = settings.bounds().after(recorded, bound);
+        if (now != recorded) {
+            recorded = now;
+            record(turn);
+        }
     }
 
     private void tell(ElectionCall call, Turn turn) {
@@ -566,7 +574,7 @@ class Election implements Machine {
         List<Identifier> spare = new ArrayList<>();
         for (Vote vote : votes.values()) {
             last = last.id().compareTo(vote.adopted().id()) < 0 ? vote.adopted() : last;
-            bound = Math.max(bound, vote.recorded());
+            bound = settings.bounds().covering(bound, vote.recorded());
         }
         boolean anew = last.seats().size() != seats(); // then no quorum of the former view need meet one of this one
         List<View.Seat> seats = new ArrayList<>();
@@ -631,7 +639,7 @@ class Election implements Machine {
     private void adopt(View view, long bound, Turn turn) {
         adopted = view;
         promised = view.id();
-        recorded = Math.max(recorded, bound);
+        recorded = settings.bounds().after(recorded, bound);
         record(turn);
         phase = Phase.ELECTED;
         date = Turn.NEVER;
@@ -660,9 +668,8 @@ class Election implements Machine {
         if (!started || forgot) {
             return;
         }
-        if (bound() > recorded && !isStuck()) {
-            recorded = wanted;
-            record(turn);
+        if (!isStuck()) {
+            record(bound(), turn);
         }
         sayToAll(new Confirm(settings.key(), adopted.id(), turn.now(), bound()), turn);
         turn.timer(ASK, turn.now() + settings.lease(turn.member().maxTtl()) / 4);
@@ -679,10 +686,7 @@ class Election implements Machine {
         } else if (isStuck()) {
             turn.goal(ElectionGoal.NOT_CONFIRMED);
         } else {
-            if (question.bound() > recorded) {
-                recorded = question.bound();
-                record(turn);
-            }
+            record(question.bound(), turn);
             say(member, new Confirmed(settings.key(), question.view(), question.asked(), question.bound()), turn);
         }
     }
@@ -750,7 +754,7 @@ class Election implements Machine {
         for (Promised each : reminders.values()) {
             promised = ViewId.later(promised, each.promised());
             latest = latest.id().compareTo(each.adopted().id()) < 0 ? each.adopted() : latest;
-            recorded = Math.max(recorded, each.recorded());
+            recorded = settings.bounds().covering(recorded, each.recorded());
         }
         forgot = false;
         record(turn);

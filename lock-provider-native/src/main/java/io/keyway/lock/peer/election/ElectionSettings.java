@@ -13,8 +13,9 @@ import java.util.List;
  * @param priority of this member: 1 to 14, the smallest first, or {@link Identifier#OFF}
  * @param lease for how long a view counts that a majority has confirmed, in nanoseconds; as long as the longest grant
  *     where that is less
+ * @param bounds what leaders have recorded
  */
-public record ElectionSettings(Key key, List<Key> users, int leaders, int priority, long lease) {
+public record ElectionSettings(Key key, List<Key> users, int leaders, int priority, long lease, Bounds bounds) {
     /** As the source has it. */
     public static final int LEADERS = 3;
 
@@ -29,9 +30,9 @@ public record ElectionSettings(Key key, List<Key> users, int leaders, int priori
         }
     }
 
-    /** With leases of a view that are as long as the longest grant. */
+    /** With leases of a view that are as long as the longest grant, and plain numbers. */
     public ElectionSettings(Key key, List<Key> users, int leaders, int priority) {
-        this(key, users, leaders, priority, Long.MAX_VALUE);
+        this(key, users, leaders, priority, Long.MAX_VALUE, Bounds.NUMBERS);
     }
 
     /** The length of a lease where no grant is longer than that, in nanoseconds. */

@@ -95,11 +95,13 @@ public interface MemberView {
 
     /**
      * This member leads until that time on the cell's clock, with no epoch above that one: clients are served by it.
-     * Beyond either of them their connections end, and their sessions stay as they are.
+     * Beyond either of them their connections end, and their sessions stay as they are. Nothing is said to a client
+     * that has a longer lease than that, in nanoseconds, or while something is kept for longer: the key that
+     * has taken over is called with {@link Longer}.
      *
      * @throws IllegalStateException if no member of the cluster leads, by its algorithm
      */
-    default void serve(long until, long lastEpoch) {
+    default void serve(long until, long lastEpoch, long longest) {
         throw new IllegalStateException("no member leads in a cluster of this algorithm");
     }
 
@@ -114,12 +116,17 @@ public interface MemberView {
 
     /**
      * This member leads from now on: it has no session of a client and an epoch of at least that one, and is in
-     * quarantine for so many nanoseconds at least, if not 0.
+     * quarantine for so many nanoseconds at least, if not 0. That key is called with {@link Longer}.
      *
      * @throws IllegalStateException as of {@link #serve}
      */
-    default void takeOver(long leastEpoch, long silence) {
+    default void takeOver(Key leader, long leastEpoch, long silence) {
         throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
+    /** The longest lease of a client, and what is left of what is kept, in nanoseconds: 0 if there is nothing. */
+    default long longestLease() {
+        return 0;
     }
 
     /** All grants of live sessions, for a clean end. */
@@ -151,4 +158,7 @@ public interface MemberView {
 
     /** The quarantine is over. */
     record Opening() implements Call {}
+
+    /** Something lasts longer than is served: {@link #longestLease} says how long. */
+    record Longer() implements Call {}
 }

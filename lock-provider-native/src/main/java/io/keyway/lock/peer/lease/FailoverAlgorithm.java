@@ -99,7 +99,12 @@ public final class FailoverAlgorithm implements Algorithm {
     public MachineFactory memberMachines(Predicate<String> owned) {
         MachineFactory locks = LeaseAlgorithm.ofMember(FailoverKeys.ALGORITHM, settings, every -> true);
         ElectionSettings election = new ElectionSettings(
-                FailoverKeys.ELECTION, List.of(FailoverKeys.LEADERSHIP), 1, priority, Leadership.LEASE);
+                FailoverKeys.ELECTION,
+                List.of(FailoverKeys.LEADERSHIP),
+                1,
+                priority,
+                Leadership.LEASE,
+                new LeaderBound());
         return key -> key.equals(FailoverKeys.LEADERSHIP)
                 ? new Leadership()
                 : key.equals(FailoverKeys.ELECTION)

@@ -19,6 +19,7 @@ import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.LeaderElected;
 import io.keyway.lock.peer.session.LeaderGoal;
+import io.keyway.lock.peer.session.SessionSettings;
 import java.util.List;
 
 /**
@@ -35,10 +36,14 @@ import java.util.List;
  * <ul>
  *   <li>Who gets the seat is closed for a lease of the view. By then the former leader serves nobody: it could grant to
  *       somebody else what a holder has asserted here, once it has not heard that holder for long enough.
- *   <li>Who gets the seat is silent for a lease of the view and the longest lease of a lock, and for what clocks may
- *       differ by. A majority has voted for it by then and confirms nothing earlier, so the former leader reads no
- *       frame of a client after the lease that it had; and no client believes for longer than its ttl in what such a
- *       frame brought it.
+ *   <li>Who gets the seat is silent for a lease of the view and the longest lease that a former leader can have told a
+ *       client of, and for what clocks may differ by. A majority has voted for it by then and confirms nothing earlier,
+ *       so the former leader reads no frame of a client after the lease that it had; and no client believes for longer
+ *       than its ttl in what such a frame brought it.
+ *   <li>A majority has recorded a time that is no shorter than the ttl of any lease, before its client is told of it,
+ *       and none shorter than what is left of a place that is kept. It becomes shorter when nothing has needed it for a
+ *       quarantine at least, and counts as shorter as soon as that is asked for; as longer, when it is recorded. So the longest
+ *       that anybody of a majority knows is long enough ({@link LeaderBound}).
  *   <li>A life of a member that finds itself with the seat is silent again, unless a record says that a former life was
  *       open by that very seat.
  *   <li>A majority has recorded an epoch that is no lower than that of any token, before the token is granted; whoever
@@ -53,6 +58,10 @@ class Leadership implements Machine {
     private static final int LET_IN = 0;
     /** So many epochs are reserved at once: seldom more than one is used in a life. */
     private static final long AHEAD = 16;
+    /** The first of the times that are recorded, 100 ms; the others are 2, 5, 10, 20, 50 ... times as long. */
+    private static final long SHORTEST = 100_000_000L;
+    /** For so long at least nothing has needed a time when a shorter one is recorded: what needs it again waits. */
+    private static final long UNNEEDED = 60_000_000_000L;
 
     /** That this member was open by the seat that it has since that view. */
     record Opened(ViewId since) implements DurableRecord {}
@@ -61,8 +70,14 @@ class Leadership implements Machine {
     private ViewId opened = ViewId.NONE;
     private String leader = "";
     private long leasedUntil = Turn.NEVER;
+    /** The highest epoch that a majority has recorded, of those reserved for this seat. */
     private long recorded;
+    /** What it has asked the election to have recorded last. */
     private long reserved;
+    /** How long a lease may be of which a client is told. */
+    private long longest;
+    /** When there was last something for which the time reserved is not too long. */
+    private long neededAt;
     /** Until when it is closed; {@link Turn#NEVER} if it is not. */
     private long closedUntil = Turn.NEVER;
 
@@ -86,6 +101,16 @@ class Leadership implements Machine {
         return true;
     }
 
+    /** Whether a time counts once a majority has recorded it; for an unsafe variant once it is wanted. */
+    boolean awaitsRecord() {
+        return true;
+    }
+
+    /** Whether it keeps the time that is recorded for as long as a lease needs it; an unsafe variant does not. */
+    boolean heedsLeases() {
+        return true;
+    }
+
     @Override
     public void called(Call call, Turn turn) {
         if (call instanceof MemberView.Restored restored) {
@@ -96,7 +121,10 @@ class Leadership implements Machine {
         } else if (call instanceof Leased leased) {
             renewed(leased.until(), turn);
         } else if (call instanceof Recorded bound) {
-            recorded = bound.bound();
+            recorded = LeaderBound.epoch(bound.bound());
+            longest = bound.bound() == reserved ? LeaderBound.longest(reserved) : longest;
+        } else if (call instanceof MemberView.Longer && leads()) {
+            raise(turn);
         }
         look(turn);
     }
@@ -141,13 +169,62 @@ class Leadership implements Machine {
         closedUntil = Turn.NEVER;
         if (!first && !seat.equals(opened) && isSilentAtFirst()) {
             long closed = lease(member) + lease(member) / 50;
-            silence = closed + member.quarantine();
+            silence = closed + SessionSettings.quarantine(LeaderBound.longest(elected.recorded()));
             closedUntil = isClosedAtFirst() ? turn.now() + closed : Turn.NEVER;
             turn.goal(elected.restored() ? LeaderGoal.SILENT_AGAIN : LeaderGoal.TOOK_OVER);
         }
-        long least = Math.max(elected.recorded(), member.epoch()) + 1;
-        member.takeOver(raisesEpoch() ? least : member.epoch(), silence);
+        long known = Math.max(LeaderBound.epoch(elected.recorded()), LeaderBound.epoch(reserved));
+        long least = Math.max(known, member.epoch()) + 1;
+        member.takeOver(FailoverKeys.LEADERSHIP, raisesEpoch() ? least : member.epoch(), silence);
         member.awaitOpening(FailoverKeys.LEADERSHIP);
+        recorded = 0;
+        longest = 0;
+        neededAt = turn.now();
+        reserve(least + AHEAD, Math.max(LeaderBound.longest(elected.recorded()), step(0, member)), turn);
+        longest = awaitsRecord() ? 0 : longest;
+    }
+
+    /** The shortest time to be recorded that is as long as that. */
+    private static long step(long ttl, MemberView member) {
+        long step = SHORTEST;
+        for (int i = 0; step < ttl; i++) {
+            step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+        }
+        return Math.max(ttl, Math.min(step, member.maxTtl()));
+    }
+
+    /** What is shorter from now on counts at once, what is longer when it is recorded. */
+    private void reserve(long epoch, long ttl, Turn turn) {
+        reserved = LeaderBound.of(epoch, ttl);
+        longest = awaitsRecord() ? Math.min(longest, LeaderBound.longest(reserved)) : LeaderBound.longest(reserved);
+        turn.call(FailoverKeys.ELECTION, new Reserve(reserved));
+    }
+
+    /** A majority is to know how long the longest lease is. */
+    private void raise(Turn turn) {
+        long needed = step(turn.member().longestLease(), turn.member());
+        if (needed > LeaderBound.longest(reserved)) {
+            reserve(LeaderBound.epoch(reserved), needed, turn);
+        }
+    }
+
+    private void reserve(Turn turn) {
+        MemberView member = turn.member();
+        if (heedsLeases()) {
+            raise(turn);
+        }
+        long epoch = LeaderBound.epoch(reserved);
+        long ttl = LeaderBound.longest(reserved);
+        long needed = step(heedsLeases() ? member.longestLease() : 0, member);
+        if (needed >= ttl) {
+            neededAt = turn.now();
+        }
+        if (member.epoch() + AHEAD / 2 > epoch) {
+            reserve(member.epoch() + AHEAD, ttl, turn);
+        } else if (turn.now() - neededAt >= Math.max(member.quarantine(), UNNEEDED) && !member.quarantined()) {
+            turn.goal(LeaderGoal.LONGEST_LOWERED);
+            reserve(epoch + 1, needed, turn);
+        }
     }
 
     private static long lease(MemberView member) {
@@ -161,15 +238,12 @@ class Leadership implements Machine {
                 opened = seat;
                 turn.force(new Opened(seat));
             }
-            if (member.epoch() + AHEAD / 2 > reserved) {
-                reserved = member.epoch() + AHEAD;
-                turn.call(FailoverKeys.ELECTION, new Reserve(reserved));
-            }
+            reserve(turn);
             if (Turn.due(closedUntil, turn.now())) {
                 closedUntil = Turn.NEVER;
             }
             if (closedUntil == Turn.NEVER) {
-                member.serve(heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded);
+                member.serve(heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded, longest);
             }
         }
         turn.timer(LET_IN, closedUntil);
@@ -220,6 +294,8 @@ class Leadership implements Machine {
         copy.leasedUntil = leasedUntil;
         copy.recorded = recorded;
         copy.reserved = reserved;
+        copy.longest = longest;
+        copy.neededAt = neededAt;
         copy.closedUntil = closedUntil;
         return copy;
     }
@@ -232,6 +308,8 @@ class Leadership implements Machine {
                 .time(leasedUntil)
                 .put(recorded)
                 .put(reserved)
+                .put(longest)
+                .time(neededAt)
                 .time(closedUntil);
     }
 }

@@ -13,6 +13,10 @@ public enum LeaderGoal implements CoverageGoal {
     TOOK_OVER,
     /** A leader learnt that another member leads. */
     DEPOSED,
+    /** A leader needs no lease as long as those of before any more. */
+    LONGEST_LOWERED,
+    /** A client was told of its lease when a majority had recorded how long it is. */
+    LEASE_HELD_BACK,
     /** A leader ended before its silence was over, and started anew. */
     SILENT_AGAIN
 }

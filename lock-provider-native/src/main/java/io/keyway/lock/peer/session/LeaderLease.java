@@ -1,28 +1,75 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Until when a member serves clients, where the members elect one that leads. No connection of a client outlives it: a
- * frame that is read later would extend what the client believes beyond what the next leader waits for.
+ * frame that is read later would extend what the client believes beyond what the next leader waits for. For the same
+ * reason nobody is told of a lease that is longer than what a majority of the members knows of.
  */
 final class LeaderLease {
     private long until = Turn.NEVER;
     private long lastEpoch;
+    /** For how long a lease may bind others. */
+    private long longest;
+    /** Until when something is kept, whoever asked for it; {@link Turn#NEVER} if nothing is. */
+    private long keptUntil = Turn.NEVER;
+    /** Who is told of a lease that is longer; null before this member has led. */
+    private @Nullable Key leader;
     /** A client has a connection, or may have. */
     private boolean serving;
+    /** It has lapsed, and clients may come back to what they had. */
+    private boolean lapsed;
 
     /** Another member leads, or none. */
     void follow() {
         until = Turn.NEVER;
+        lapsed = false;
     }
 
-    /** This one leads, until that time and with no epoch above that one. */
-    void serve(long until, long lastEpoch) {
+    /** Whether nothing may be granted until this member knows whether it leads: its former clients wait to hear. */
+    boolean isLapsed() {
+        return lapsed;
+    }
+
+    /** This member is to lead, as that key decides. */
+    void takeOver(Key key) {
+        leader = key;
+    }
+
+    /** This one leads, until that time, with no epoch above that one, and with no longer lease than that. */
+    void serve(long until, long lastEpoch, long longest) {
         this.until = until;
         this.lastEpoch = lastEpoch;
+        this.longest = longest;
+    }
+
+    /** A client has such a lease, of which it is not told before it is covered. */
+    void granted(long ttl, Turn turn) {
+        if (ttl > longest && leader != null) {
+            turn.call(leader, new MemberView.Longer());
+        }
+    }
+
+    /** Others are kept out until then, of which nobody is told before it is covered. */
+    void keep(long kept, Turn turn) {
+        keptUntil = MemberPromise.beyond(kept, keptUntil) ? kept : keptUntil;
+        granted(kept(turn.now()), turn);
+    }
+
+    /** What is left of what is kept. */
+    long kept(long now) {
+        return keptUntil == Turn.NEVER ? 0 : Math.max(0, keptUntil - now);
+    }
+
+    /** Who has a lease is told nothing unless it is as short as that. */
+    long longest(long now) {
+        return kept(now) > longest ? 0 : longest;
     }
 
     private boolean holds(long now, long epoch) {
@@ -41,7 +88,15 @@ final class LeaderLease {
             return false;
         }
         serving = false;
+        lapsed = until != Turn.NEVER;
         return true;
+    }
+
+    /** True once, when it leads again after it had lapsed. */
+    boolean renewed(long now, long epoch) {
+        boolean renewed = lapsed && holds(now, epoch);
+        lapsed &= !renewed;
+        return renewed;
     }
 
     /** When it lapses at the latest; {@link Turn#NEVER} if nobody is served. */
@@ -53,11 +108,16 @@ final class LeaderLease {
         LeaderLease copy = new LeaderLease();
         copy.until = until;
         copy.lastEpoch = lastEpoch;
+        copy.longest = longest;
+        copy.keptUntil = keptUntil;
+        copy.leader = leader;
         copy.serving = serving;
+        copy.lapsed = lapsed;
         return copy;
     }
 
     void encode(StateEncoder out) {
-        out.time(until).put(lastEpoch).put(serving);
+        out.time(until).put(lastEpoch).put(serving).put(lapsed);
+        out.put(longest).time(keptUntil).put(leader != null);
     }
 }

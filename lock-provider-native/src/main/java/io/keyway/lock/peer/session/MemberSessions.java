@@ -50,7 +50,8 @@ import org.jspecify.annotations.Nullable;
  *       quarantine: what it forgot may still be believed.
  *   <li>A floor of tokens is raised only while nobody else has a session, or may come back with a lease of before.
  *   <li>Where one member leads ({@link LeaderLease}), no other one lets a client in, and no frame of a client is read
- *       once it is not certain any more that this one leads.
+ *       once it is not certain any more that this one leads. Nobody is told of a lease, or renews one, that is longer
+ *       than what a majority of the members knows of.
  * </ul>
  */
 public final class MemberSessions implements SessionLayer, MemberView {
@@ -179,6 +180,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     private void open(SessionTurn turn) {
         quarantined = false;
+        if (leaderLease != null && leaderLease.isLapsed()) {
+            return;
+        }
         for (Key key : awaitOpening) {
             turn.call(key, new Opening());
         }
@@ -346,7 +350,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             } else {
                 long here = switch (unfit) {
                     case LOW_FLOOR -> tokenFloor;
-                    case HIGH_FLOOR -> others(hello);
+                    case HIGH_FLOOR -> table.others(hello.client());
                     default -> epoch << Membership.COUNTER_BITS;
                 };
                 handshake.refuse(link, Handshake.refuse(unfit, "tokenFloor", here, hello.tokenFloor()), turn);
@@ -395,6 +399,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (leaderLease != null && leaderLease.lapsed(turn.now(), epoch)) {
             turn.goal(LeaderGoal.LEASE_LAPSED);
             table.hangUpClients(turn);
+            table.waiting(awaitOpening);
         }
     }
 
@@ -406,20 +411,29 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
-    public void serve(long until, long lastEpoch) {
-        leading().serve(until, lastEpoch);
+    public void serve(long until, long lastEpoch, long longest) {
+        leading().serve(until, lastEpoch, longest);
+        table.tellUpTo(leading().longest(turn().now()));
+        if (leading().renewed(turn().now(), epoch) && !quarantined) {
+            open(turn());
+        }
     }
 
     @Override
     public void follow() {
+        boolean lapsed = leading().isLapsed();
         leading().follow();
         table.endClients(turn());
+        if (lapsed && !quarantined) {
+            open(turn());
+        }
     }
 
     @Override
-    public void takeOver(long leastEpoch, long silence) {
+    public void takeOver(Key leader, long leastEpoch, long silence) {
         SessionTurn now = turn();
         follow();
+        leading().takeOver(leader);
         if (silence > 0) {
             beSilent(now.now() + silence);
         }
@@ -469,7 +483,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             return RefuseCode.PROTOCOL;
         }
         if (least > epoch) {
-            if (quarantined || others(hello) > 0) {
+            if (quarantined || table.others(hello.client()) > 0) {
                 return RefuseCode.HIGH_FLOOR;
             }
             newEpoch(least, turn);
@@ -478,21 +492,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
         return null;
     }
 
-    /** How many sessions are those of other clients. */
-    private long others(Hello hello) {
-        long others = 0;
-        for (MemberSession session : table.all()) {
-            if (!session.client.equals(hello.client())) {
-                others++;
-            }
-        }
-        return others;
-    }
-
     private void adopt(long higher, SessionTurn turn) {
-        for (MemberSession session : table.all()) {
-            session.waiting(awaitOpening);
-        }
+        table.waiting(awaitOpening);
         beSilent(turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl())));
         newEpoch(higher, turn);
         turn.tell(new EpochAdopted(higher));
@@ -679,6 +680,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (session != null) {
             session.grant(key, token, ttl);
             table.touch(session);
+            if (leaderLease != null && session.from.isEmpty()) {
+                leaderLease.granted(ttl, turn());
+            }
         }
     }
 
@@ -733,10 +737,10 @@ public final class MemberSessions implements SessionLayer, MemberView {
         return Math.max(membership.lastEpoch(), epoch);
     }
 
-    /** Also true once the member is closing: it grants no more. */
+    /** Also true once the member is closing, or not certain that it leads: it grants no more. */
     @Override
     public boolean quarantined() {
-        return quarantined || closing;
+        return quarantined || closing || (leaderLease != null && leaderLease.isLapsed());
     }
 
     @Override
@@ -752,6 +756,15 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public void keep(long until) {
         horizonGate.keep(until);
+        if (leaderLease != null) {
+            leaderLease.keep(until, turn());
+            table.tellUpTo(leaderLease.longest(turn().now()));
+        }
+    }
+
+    @Override
+    public long longestLease() {
+        return leaderLease == null ? 0 : Math.max(table.longestGranted(), leaderLease.kept(turn().now()));
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +60,10 @@ final class SessionTable {
     private long stalled;
     /** The machines of members talk to each other. */
     private boolean echoesMayWait;
+    /** Who has a longer lease is told nothing. */
+    private long longest = Long.MAX_VALUE;
+    /** Somebody was told nothing for that. */
+    private boolean heldBack;
 
     SessionTable(long maxTtl, int algorithm, ServerHandshake handshake) {
         this.maxTtl = maxTtl;
@@ -133,6 +138,18 @@ final class SessionTable {
 
     Collection<MemberSession> all() {
         return sessions.values();
+    }
+
+    /** Adds all keys that wait. */
+    void waiting(Set<Key> into) {
+        sessions.values().forEach(session -> session.waiting(into));
+    }
+
+    /** How many sessions are those of others than that client. */
+    long others(Incarnation client) {
+        return sessions.values().stream()
+                .filter(session -> !session.client.equals(client))
+                .count();
     }
 
     /** The number of the newest session. */
@@ -338,6 +355,24 @@ final class SessionTable {
         return until;
     }
 
+    /** Who has a longer lease than that is told nothing from now on; who has not, what it was not told before. */
+    void tellUpTo(long ttl) {
+        longest = ttl;
+        if (heldBack) {
+            heldBack = false;
+            sessions.values().forEach(this::touch);
+        }
+    }
+
+    /** The longest lease of a client; 0 if there is none. */
+    long longestGranted() {
+        long found = 0;
+        for (MemberSession session : sessions.values()) {
+            found = Math.max(found, session.from.isEmpty() ? session.largestGranted() : 0);
+        }
+        return found;
+    }
+
     void flush(SessionTurn turn) {
         for (int i = 0; i < dirty.size(); i++) {
             dirty.get(i).dirty = false;
@@ -347,7 +382,10 @@ final class SessionTable {
     }
 
     private void transmit(MemberSession session, SessionTurn turn) {
-        if (session.connected()) {
+        if (session.from.isEmpty() && session.largestGranted() > longest) {
+            turn.goal(LeaderGoal.LEASE_HELD_BACK);
+            heldBack = true;
+        } else if (session.connected()) {
             MessageStream stream = session.stream;
             while (stream.unsent() && stream.room() > 0) {
                 List<Message> messages = stream.send(Math.min(stream.room(), SessionFrame.MAX_MESSAGES));
@@ -395,6 +433,8 @@ final class SessionTable {
         SessionTable copy = new SessionTable(maxTtl, algorithm, copiedHandshake);
         copy.lastSession = lastSession;
         copy.echoesMayWait = echoesMayWait;
+        copy.longest = longest;
+        copy.heldBack = heldBack;
         for (MemberSession session : sessions.values()) {
             MemberSession twin = session.copy();
             copy.sessions.put(twin.peer.session(), twin);
@@ -416,7 +456,7 @@ final class SessionTable {
     }
 
     void encode(StateEncoder out) {
-        out.put(lastSession).put(sessions.size());
+        out.put(lastSession).put(longest).put(heldBack).put(sessions.size());
         for (MemberSession session : sessions.values()) {
             session.encode(out);
         }

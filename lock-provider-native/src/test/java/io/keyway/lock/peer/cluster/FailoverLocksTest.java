@@ -48,13 +48,17 @@ class FailoverLocksTest {
 
     private LockClient open(String letters, String options) {
         return Locks.open("lock:native:failover://" + String.join(",", members.ids(letters)) + "/keyway?maxTtl="
-                + maxTtl + "&ttl=" + maxTtl + options);
+                + maxTtl + (options.contains("ttl=") ? "" : "&ttl=" + maxTtl) + options);
     }
 
     /** The member that lets clients in. */
     private String leader() throws InterruptedException {
+        return leader("");
+    }
+
+    private String leader(String options) throws InterruptedException {
         for (String letter : new String[] {"a", "b", "c"}) {
-            try (LockClient alone = open(letter, "&connectTimeout=1s")) {
+            try (LockClient alone = open(letter, options + "&connectTimeout=1s")) {
                 alone.lock("who leads").tryAcquire(Duration.ofMillis(300)).ifPresent(Lease::close);
                 return letter;
             } catch (LockUnavailableException e) {
@@ -94,23 +98,24 @@ class FailoverLocksTest {
         }
     }
 
+    /** The longest lease is of one second: nobody waits for the ten minutes that one may last. */
     @Test
     void whoWaitsIsServedByTheNextLeaderWithAHigherToken() throws Exception {
-        start(Duration.ofSeconds(1));
-        try (LockClient one = open();
-                LockClient two = open("abc", "&cache=off")) {
+        start(Duration.ofMinutes(10));
+        try (LockClient one = open("abc", "&ttl=1s");
+                LockClient two = open("abc", "&ttl=1s&cache=off")) {
             Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
             CompletableFuture<Lease> waiting = two.lock("job").acquireAsync().toCompletableFuture();
-            members.end(leader());
+            members.end(leader("&ttl=1s"));
             Lease next = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(held.isHeld()).isFalse();
             assertThat(next.token()).isGreaterThan(held.token());
             next.close();
-            String second = leader();
+            String second = leader("&ttl=1s");
             members.end(second); // one of three is left
             assertThatThrownBy(() -> two.lock("job").tryAcquire(Duration.ofSeconds(3)))
                     .isInstanceOf(LockUnavailableException.class);
-            members.start(second, "abc", Duration.ofSeconds(1), false);
+            members.start(second, "abc", Duration.ofMinutes(10), false);
             Lease last = two.lock("job").tryAcquire(PATIENCE).orElseThrow();
             assertThat(last.token()).isGreaterThan(next.token());
         }

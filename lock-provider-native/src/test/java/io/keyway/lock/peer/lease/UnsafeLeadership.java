@@ -32,6 +32,20 @@ public enum UnsafeLeadership {
         public Machine machine() {
             return new OwnEpoch();
         }
+    },
+    /** A client is told of a lease before a majority knows how long it is. */
+    UNRECORDED {
+        @Override
+        public Machine machine() {
+            return new Unrecorded();
+        }
+    },
+    /** A majority records a shorter time although a lease needs the longer one. */
+    TOO_SHORT {
+        @Override
+        public Machine machine() {
+            return new TooShort();
+        }
     };
 
     /** One that is at rest. */
@@ -82,6 +96,30 @@ public enum UnsafeLeadership {
         @Override
         Leadership fresh() {
             return new OwnEpoch();
+        }
+    }
+
+    private static final class Unrecorded extends Leadership {
+        @Override
+        boolean awaitsRecord() {
+            return false;
+        }
+
+        @Override
+        Leadership fresh() {
+            return new Unrecorded();
+        }
+    }
+
+    private static final class TooShort extends Leadership {
+        @Override
+        boolean heedsLeases() {
+            return false;
+        }
+
+        @Override
+        Leadership fresh() {
+            return new TooShort();
         }
     }
 }
