@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What is known.</b> The servers number the nodes of a container in the order of their creation, without gaps.
  * Whoever was the first in the queue with number n, and has deleted that node, is the first again if the next node that
  * it creates has number n + 1: nobody has come in between. So {@code first} is the number below which all nodes have
- * left.
+ * left. Soft writers may stand among them: they are in nobody's way, and the one that gets to hold does so by a new
+ * node, with a number of its own. While one of them waits for a time without readers ({@link #wantsQuiet}) the number
+ * alone is not enough, since a reader has to say that it was granted.
  *
  * <p><b>The anchor.</b> Numbers begin anew when an empty container is deleted and made again. So a session that is the
  * first time and again creates a node of its own there, the anchor: while that exists the container cannot be deleted,
@@ -77,6 +79,10 @@ final class Container {
     int users;
 
     private volatile boolean worn;
+
+    /** Whether the last listing showed a soft writer that waits for a time without readers. */
+    private boolean wantsQuiet;
+
     private State state = State.NONE;
     /** The path of the anchor, if there is one. */
     private @Nullable String anchor;
@@ -107,7 +113,9 @@ final class Container {
     Creation send(Runnable creation) {
         Creation how;
         synchronized (this) {
-            how = state != State.THERE ? Creation.UNANCHORED : sure && hits > 0 ? Creation.ALONE : Creation.ANCHORED;
+            how = state != State.THERE
+                    ? Creation.UNANCHORED
+                    : sure && hits > 0 && !wantsQuiet ? Creation.ALONE : Creation.ANCHORED;
             sending++;
         }
         try {
@@ -149,9 +157,14 @@ final class Container {
 
     /** Whether the node of that number, which was just created, is surely the first. */
     synchronized boolean knowsFirst(int number) {
-        boolean knows = sure && number == first;
+        boolean knows = sure && number == first && !wantsQuiet;
         hits = knows ? Math.min(MANY, hits + 1) : 0;
         return knows;
+    }
+
+    /** A listing has said whether a soft writer waits for a time without readers. */
+    synchronized void wantsQuiet(boolean listed) {
+        wantsQuiet = listed;
     }
 
     /** A listing has said whether the node of that number, which was created so, is the first. */

@@ -109,14 +109,15 @@ abstract class EnsembleCalls {
     }
 
     /**
-     * Changes a node and deletes it, in one transaction, so that whoever watches its data hears that the request has
-     * held.
+     * Changes a node's data and deletes a node, in one transaction, so that whoever watches the data hears of it.
+     *
+     * @param changed the node whose data are changed, which may be the one that is deleted
      */
-    CompletableFuture<Boolean> changeAndDelete(String path) {
+    CompletableFuture<Boolean> changeAndDelete(String changed, String path) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentAt = System.nanoTime();
         handle().multi(
-                        List.of(Op.setData(path, NOTHING, -1), Op.delete(path, -1)),
+                        List.of(Op.setData(changed, NOTHING, -1), Op.delete(path, -1)),
                         (rc, asked, context, results) -> written(answer, sentAt, rc, path, () -> true),
                         null);
         return answer;

@@ -37,15 +37,21 @@ final class LockInspection {
         String container = paths.container(key);
         CompletableFuture<Boolean> synced = session.sync(container);
         CompletableFuture<StoredFloor> floor = StoredFloor.read(session, paths.tokenFloor());
-        CompletableFuture<List<String>> names = session.children(container, null);
+        CompletableFuture<EnsembleCalls.Listing> names = session.listing(container, null);
         await(synced, deadline);
         return status(session, key, names, await(floor, deadline).floor(), deadline);
     }
 
     private Optional<LockStatus> status(
-            Session session, LockKey key, CompletableFuture<List<String>> names, long floor, Deadline deadline)
+            Session session, LockKey key, CompletableFuture<EnsembleCalls.Listing> asked, long floor, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        RequestQueue queue = queue(names, deadline);
+        EnsembleCalls.Listing listing;
+        try {
+            listing = await(asked, deadline);
+        } catch (NoNodeException e) {
+            return Optional.empty();
+        }
+        RequestQueue queue = RequestQueue.of(listing.names());
         if (queue.isEmpty()) {
             return Optional.empty();
         }
@@ -53,12 +59,17 @@ final class LockInspection {
         long now = session.ensembleMillis(paths.base(), deadline);
         List<Seen> holders = read(session, container, queue.holders(), deadline);
         List<Seen> waiters = read(session, container, queue.waiters(), deadline);
-        return holders.isEmpty() && waiters.isEmpty()
+        List<Seen> softWriters = read(session, container, queue.softWriters(), deadline);
+        return holders.isEmpty() && waiters.isEmpty() && softWriters.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new LockStatus(
                         key,
                         holders.stream().map(seen -> seen.holder(now, floor)).toList(),
-                        waiters.stream().map(seen -> seen.waiter(now)).toList()));
+                        waiters.stream().map(seen -> seen.waiter(now)).toList(),
+                        List.of(),
+                        softWriters.stream()
+                                .map(seen -> seen.softWriter(now, listing.node().getMtime()))
+                                .toList()));
     }
 
     private static RequestQueue queue(CompletableFuture<List<String>> names, Deadline deadline)
@@ -74,7 +85,11 @@ final class LockInspection {
     private record Seen(NodeName request, NodeData data, Stat stat) {
 
         Duration since(long now) {
-            return Duration.ofMillis(Math.max(0, now - stat.getCtime()));
+            return Duration.ofMillis(Math.max(0, now - asked()));
+        }
+
+        private long asked() {
+            return data.since() > 0 ? data.since() : stat.getCtime();
         }
 
         LockStatus.Holder holder(long now, long floor) {
@@ -88,12 +103,22 @@ final class LockInspection {
         }
 
         LockStatus.Waiter waiter(long now) {
+            return waiter(since(now));
+        }
+
+        /** {@code read}: when the last reader said that it was granted, if any did. */
+        LockStatus.Waiter softWriter(long now, long read) {
+            return waiter(
+                    request.wantsQuiet() ? Duration.ofMillis(Math.max(0, now - Math.max(read, asked()))) : since(now));
+        }
+
+        private LockStatus.Waiter waiter(Duration since) {
             return new LockStatus.Waiter(
                     data.owner().client(),
                     request.mode(),
                     request.permits(),
                     OptionalLong.empty(),
-                    since(now),
+                    since,
                     data.owner().metadata());
         }
     }
@@ -158,9 +183,9 @@ final class LockInspection {
     private Optional<String> look(
             Session session, List<String> elements, int max, List<LockStatus> found, long floor, Deadline deadline)
             throws KeeperException, TimeoutException, InterruptedException {
-        List<CompletableFuture<List<String>>> queues = new ArrayList<>();
+        List<CompletableFuture<EnsembleCalls.Listing>> queues = new ArrayList<>();
         for (String element : elements) {
-            queues.add(session.children(paths.bucket(Paths.bucketOf(element)) + "/" + element, null));
+            queues.add(session.listing(paths.bucket(Paths.bucketOf(element)) + "/" + element, null));
         }
         for (int i = 0; i < elements.size(); i++) {
             LockKey key = Paths.key(elements.get(i)).orElseThrow();

@@ -14,15 +14,21 @@ import org.jspecify.annotations.Nullable;
  * the request waits no more.
  *
  * @param granted whether its owner has told those behind it that it waits no more; permits only
+ * @param since when it asked, by the ensemble's clock in milliseconds, if that was before its node was created; else 0
  */
-record NodeData(Owner owner, boolean granted) {
+record NodeData(Owner owner, boolean granted, long since) {
 
     static NodeData of(Owner owner) {
-        return new NodeData(owner, false);
+        return new NodeData(owner, false, 0);
     }
 
     NodeData asGranted() {
-        return new NodeData(owner, true);
+        return new NodeData(owner, true, since);
+    }
+
+    /** {@code millis}: when it asked, by the ensemble's clock. */
+    NodeData since(long millis) {
+        return new NodeData(owner, granted, millis);
     }
 
     byte[] bytes() {
@@ -33,6 +39,9 @@ record NodeData(Owner owner, boolean granted) {
         if (granted) {
             text.append("\ngranted");
         }
+        if (since > 0) {
+            text.append("\nsince ").append(since);
+        }
         return text.toString().getBytes(StandardCharsets.UTF_8);
     }
 
@@ -42,16 +51,26 @@ record NodeData(Owner owner, boolean granted) {
         String client = "?";
         Map<String, String> metadata = new LinkedHashMap<>();
         boolean granted = false;
+        long since = 0;
         for (String line : text.split("\n", -1)) {
             String[] words = line.split(" ", -1);
             switch (words[0]) {
                 case "client" -> client = decode(words, 1);
                 case "meta" -> metadata.put(decode(words, 1), decode(words, 2));
                 case "granted" -> granted = true;
+                case "since" -> since = millis(words);
                 default -> {}
             }
         }
-        return new NodeData(new Owner(client, metadata), granted);
+        return new NodeData(new Owner(client, metadata), granted, since);
+    }
+
+    private static long millis(String[] words) {
+        try {
+            return words.length > 1 ? Long.parseLong(words[1]) : 0;
+        } catch (NumberFormatException e) {
+            return 0;
+        }
     }
 
     static String encode(String text) {

@@ -46,6 +46,9 @@ final class OwnNode {
 
     private volatile boolean uncertain;
 
+    /** When the first node was created, by the ensemble's clock in milliseconds; 0 if none was. */
+    private long askedAt;
+
     /** {@code data}: what it is to hold; not changed any more. */
     OwnNode(Request request, Session session, String containerPath, byte[] data) {
         this.request = request;
@@ -100,6 +103,9 @@ final class OwnNode {
 
     private void isThere(@Nullable CreateResult found) {
         number = found == null ? 0 : NodeName.number(found.getPath());
+        if (found != null && askedAt == 0) {
+            askedAt = found.getStat().getCtime();
+        }
         node = found;
     }
 
@@ -134,7 +140,7 @@ final class OwnNode {
      * is uncertain.
      *
      * @param old this one
-     * @param from the number of the node that it was promoted from
+     * @param from as of {@link RequestQueue.Promotion}
      * @param conditions what the transaction does before
      */
     CompletableFuture<Optional<String>> promote(CreateResult old, int from, List<Op> conditions)
@@ -142,7 +148,10 @@ final class OwnNode {
         List<Op> steps = new ArrayList<>(conditions);
         steps.add(Op.delete(old.getPath(), -1));
         String path = containerPath + "/" + NodeName.promoted(owner, request, from);
-        steps.add(Op.create(path, data, session.acl(path), CreateMode.EPHEMERAL_SEQUENTIAL));
+        byte[] content = request.policy().isSoft()
+                ? NodeData.of(request.owner()).since(askedAt).bytes()
+                : data;
+        steps.add(Op.create(path, content, session.acl(path), CreateMode.EPHEMERAL_SEQUENTIAL));
         synchronized (sending) {
             if (closed || session.isOver()) {
                 throw new KeeperException.SessionExpiredException();

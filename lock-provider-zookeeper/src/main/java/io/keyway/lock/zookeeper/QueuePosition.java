@@ -8,7 +8,7 @@ import java.util.OptionalInt;
  * The position of one request in the queue of its lock.
  *
  * @param ahead how many requests are before it; empty if it became granted when the one before it left
- * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}
+ * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}, and {@link Kind#YIELDS} if there is one
  * @param then what is known when that one has left
  * @param followed whether others are behind it
  */
@@ -20,8 +20,13 @@ record QueuePosition(Kind kind, OptionalInt ahead, Optional<String> behind, Know
         BEHIND,
         /** It asks for permits, and nobody in its way waits: any holder that leaves may make room. */
         FIRST,
-        /** It asks for permits, and its turn has come: it is to be promoted, if that is still so then. */
+        /**
+         * It asks for permits, or is a soft writer, and its turn has come: it is to be promoted, if that is still so
+         * then.
+         */
         PASSES,
+        /** It is a soft writer: it waits until nobody holds or queues, and no reader was granted for its time. */
+        YIELDS,
         /** Its node is not there: somebody has deleted it. */
         ABSENT
     }
@@ -50,6 +55,16 @@ record QueuePosition(Kind kind, OptionalInt ahead, Optional<String> behind, Know
     /** Whether it holds, and nobody is before it. */
     boolean isFirst() {
         return kind == Kind.GRANTED && ahead.orElse(1) == 0;
+    }
+
+    /** Whether it waits for a time to pass, of which nobody tells it. */
+    boolean isUntold() {
+        return kind == Kind.YIELDS && behind.isEmpty();
+    }
+
+    /** The same of a soft writer in whose way nobody is but the time. */
+    QueuePosition yields() {
+        return new QueuePosition(Kind.YIELDS, ahead, Optional.empty(), Knowledge.NONE, followed);
     }
 
     /** The same, with a node of its own to be made that says that it holds. */

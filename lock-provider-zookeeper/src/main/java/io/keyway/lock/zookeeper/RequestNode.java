@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * begins a new life in the next one.
  *
  * <p><b>States.</b> Of the node: see {@link OwnNode}. When it is there the request has a {@link QueuePosition}: it
- * holds, waits behind a predecessor, or is the first that waits for permits.
+ * holds, waits behind a predecessor, is the first that waits for permits, or yields as a soft writer.
  *
  * <p>Of the grant: {@code held} from the moment at which it is handed out, by the answer to an attempt or by
  * {@link LockBackend.Signals#granted}, until it is released, withdrawn or lost; {@code broken} once its owner was told
@@ -48,7 +48,8 @@ import org.jspecify.annotations.Nullable;
  * <em>promoted</em>: one transaction deletes its node and creates another that says that it holds ({@link #promote}).
  * Its number and its token are those of that node. The transaction also changes the container's data, so that nobody
  * else is promoted by an older listing, and so that whoever was created before it knows that its own token is too low
- * by now.
+ * by now. A soft writer is promoted when it sees nobody that holds or queues and its {@link QuietTime} has passed; if
+ * somebody came meanwhile its new node yields as the old one did, and it looks again.
  *
  * <p><b>What an attempt costs.</b> A creation and a listing, sent together and answered in one round trip, or a
  * creation alone if its number says that the node is the first ({@link Container}). A release is a deletion.
@@ -76,6 +77,12 @@ final class RequestNode {
     private final Containers containers;
     private final LockBackend.Signals signals;
     private final ReentrantLock verb = new ReentrantLock();
+
+    /** Null unless it is a soft writer that waits for a time without readers. */
+    private final @Nullable QuietTime quiet;
+
+    /** Null unless it is a reader. */
+    private final @Nullable ReaderNotice notice;
 
     /** The parent of its node; null before the first attempt. */
     private volatile @Nullable Container container;
@@ -128,6 +135,9 @@ final class RequestNode {
         this.node = new OwnNode(request, session, containerPath, data);
         this.containers = containers;
         this.signals = signals;
+        Duration time = request.policy().quiet();
+        this.quiet = time.isZero() ? null : new QuietTime(session, containerPath, time);
+        this.notice = request.mode() == LockMode.SHARED ? new ReaderNotice(session, containerPath) : null;
     }
 
     /** Waits until no other attempt or withdrawal is under way; to be ended by {@link #end}. */
@@ -181,7 +191,8 @@ final class RequestNode {
             if (node.get() != null && session.isOld(seenAt, 1)) {
                 checkPredecessor(deadline);
             }
-            if (node.get() == null || stale) {
+            // Nobody tells a soft writer that its time has passed.
+            if (node.get() == null || stale || position.isUntold()) {
                 Optional<EnsembleCalls.Listing> listing = enter(deadline);
                 if (isBeyondNumbers()) {
                     throw beyondNumbers(deadline);
@@ -193,6 +204,7 @@ final class RequestNode {
             if (own == null || seen.kind() == Kind.ABSENT) {
                 // Somebody has deleted it: the request begins anew, behind the others.
                 lost();
+                beginAnew();
                 continue;
             }
             boolean granted = seen.kind() == Kind.GRANTED;
@@ -297,21 +309,29 @@ final class RequestNode {
         String ownName = NodeName.name(own.getPath());
         RequestQueue.Promotion promotion =
                 RequestQueue.of(listing.names()).promotion(ownName).orElse(null);
-        if (promotion == null) {
+        if (promotion == null || request.policy().isSoft()) {
             look(listing);
+        }
+        if (promotion == null || position.kind() != Kind.PASSES) {
             return;
         }
         List<Op> steps = new ArrayList<>();
         promotion.present().forEach(each -> steps.add(Op.check(containerPath + "/" + each, -1)));
-        // Who is granted by the order of the numbers is so whatever others do.
-        int unchanged = promotion.present().isEmpty() ? -1 : listing.node().getVersion();
-        steps.add(Op.setData(containerPath, new byte[0], unchanged));
+        if (request.mode() == LockMode.PERMITS) {
+            // Who is granted by the order of the numbers is so whatever others do.
+            int unchanged = promotion.present().isEmpty() ? -1 : listing.node().getVersion();
+            steps.add(Op.setData(containerPath, new byte[0], unchanged));
+        }
         CompletableFuture<Optional<String>> sent = node.promote(own, promotion.from(), steps);
         lost();
         if (node.promoted(own, sent, deadline)) {
             Container in = container;
             if (in != null) {
                 in.created(node.number());
+            }
+            if (request.policy().isSoft() && node.number() != promotion.from()) {
+                // Somebody came meanwhile: the queue is listed anew.
+                return;
             }
             positionIs(QueuePosition.PROMOTED);
             // The deletion of its node has told those behind it.
@@ -352,6 +372,7 @@ final class RequestNode {
                 EnsembleCalls.await(session.transact(List.of(Op.check(own.getPath(), -1))), deadline);
         if (codes.get(0) == KeeperException.Code.NONODE) {
             lost();
+            beginAnew();
             return false;
         }
         return true;
@@ -368,7 +389,14 @@ final class RequestNode {
     }
 
     private Attempt waiting(QueuePosition seen) {
-        return new Attempt.Waiting(recheckWithin(), seen.ahead(), List.of());
+        Duration within = recheckWithin();
+        QuietTime time = quiet;
+        if (time != null && seen.behind().isEmpty()) {
+            // The kit asks after three quarters of it at the earliest.
+            Duration left = time.left().multipliedBy(4).dividedBy(3).plusMillis(1);
+            within = left.compareTo(within) < 0 ? left : within;
+        }
+        return new Attempt.Waiting(within, seen.ahead(), List.of());
     }
 
     private Duration recheckWithin() {
@@ -398,6 +426,9 @@ final class RequestNode {
 
     private void handOut() {
         held = true;
+        if (notice != null) {
+            notice.give();
+        }
         boolean untold = waited;
         waited = false;
         if (untold) {
@@ -426,12 +457,25 @@ final class RequestNode {
         watched = false;
     }
 
+    /** Somebody has deleted its node: others may have come and gone that could not know of it. */
+    private void beginAnew() {
+        if (quiet != null) {
+            quiet.anew();
+        }
+        if (notice != null) {
+            notice.anew();
+        }
+    }
+
     // The position, and the one watch of a waiter.
 
     /** Takes the listing of an attempt. */
     void look(EnsembleCalls.Listing listing) {
         boolean unused = look(listing, 0, false);
         Container in = container;
+        if (in != null) {
+            in.wantsQuiet(RequestQueue.of(listing.names()).wantsQuiet());
+        }
         boolean first = position.isFirst();
         if (in != null && entered && (first || request.queue())) {
             in.listed(node.number(), how, first);
@@ -440,8 +484,8 @@ final class RequestNode {
     }
 
     /**
-     * Takes a listing, and watches what it says is to be watched. True if the turn has come, or somebody deleted the
-     * node.
+     * Takes a listing, and watches what it says is to be watched. True if the turn has come or depends on the time, or
+     * somebody deleted the node.
      *
      * @param asOf the count of what was watched when the listing was asked for, without which it says nothing; 0 for an
      *     attempt's own
@@ -457,6 +501,12 @@ final class RequestNode {
             }
             CreateResult own = node.get();
             seen = own == null ? QueuePosition.ABSENT : queue.of(NodeName.name(own.getPath()));
+            if (notice != null) {
+                notice.look(queue);
+            }
+            if (own != null && quiet != null && seen.kind() != Kind.GRANTED) {
+                seen = quiet.look(queue, node.number(), listing.node(), seen);
+            }
             boolean wasGranted = position.kind() == Kind.GRANTED;
             if (own != null && seen.kind() == Kind.GRANTED && !wasGranted && !held && isPassed(own, listing.node())) {
                 seen = seen.toBePromoted();
@@ -482,12 +532,16 @@ final class RequestNode {
         if (!request.queue()) {
             return false;
         }
+        if (quiet != null) {
+            quiet.watch();
+        }
         if (seen.behind().isPresent()) {
             watchPredecessor(seen.behind().get(), seen.then(), count);
-        } else if (!watchesQueue) {
+        } else if (!seen.isUntold() && !watchesQueue) {
             listAndWatchQueue();
         }
-        return false;
+        // The kit has to know how much of its time is left.
+        return seen.isUntold();
     }
 
     /** Whether somebody was promoted after the node was created, and may have a higher token. */
@@ -519,6 +573,9 @@ final class RequestNode {
 
     private void stopWatching() {
         int unused = nextWatch();
+        if (quiet != null) {
+            quiet.stop();
+        }
     }
 
     /** What is watched by that count can be ended so. */
@@ -665,6 +722,9 @@ final class RequestNode {
      * renewal on, since a lock that is held for less than half of its ttl need not cost a watch.
      */
     void watchHeld(Grant grant) {
+        if (notice != null) {
+            notice.give();
+        }
         if (watched) {
             return;
         }
@@ -723,7 +783,8 @@ final class RequestNode {
         held = false;
         // Those behind it may watch how it leaves.
         boolean followed = request.mode() == LockMode.EXCLUSIVE && (everWaited || position.followed());
-        boolean done = delete(grant.cookie(), followed, sessions, deadline);
+        String changed = followed ? grant.cookie() : notice != null && notice.isLost() ? containerPath : null;
+        boolean done = delete(grant.cookie(), changed, sessions, deadline);
         return done && !wasBroken(czxid(grant), deadline) ? Answer.DONE : Answer.NOT_HELD;
     }
 
@@ -753,7 +814,7 @@ final class RequestNode {
             session.awaitConnected(deadline, false);
             leave(deadline);
         } else if (own != null) {
-            boolean unused = delete(own.getPath(), false, sessions, deadline);
+            boolean unused = delete(own.getPath(), null, sessions, deadline);
         }
     }
 
@@ -780,15 +841,17 @@ final class RequestNode {
     /**
      * Deletes a node; false if it was gone.
      *
-     * @param changing whether those behind it are told, by a change of its data, that it held
+     * @param changed the node whose data are changed by that too: its own tell those behind it that it held; null if
+     *     none
      */
-    private boolean delete(String path, boolean changing, Sessions sessions, Deadline deadline)
+    private boolean delete(String path, @Nullable String changed, Sessions sessions, Deadline deadline)
             throws KeeperException, NotExecutedException, TimeoutException, InterruptedException {
         // After a session that is over another one deletes what the ensemble may still keep of it.
         Session by = session.isOver() ? sessions.connected(request.key(), request.ttl(), deadline, false) : session;
         by.awaitConnected(deadline, false);
         try {
-            boolean done = EnsembleCalls.await(changing ? by.changeAndDelete(path) : by.delete(path), deadline);
+            boolean done = EnsembleCalls.await(
+                    changed == null ? by.delete(path) : by.changeAndDelete(changed, path), deadline);
             deleted();
             return done;
         } catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException e) {

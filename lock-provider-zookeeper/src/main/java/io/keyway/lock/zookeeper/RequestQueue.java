@@ -20,17 +20,25 @@ import java.util.OptionalInt;
  * and counts for all that waited then, which are those from a number on that its name says ({@link NodeName#from}).
  * Whoever was granted before has a lower number, and is judged as before; so what is granted still stays granted. What
  * has to be true when that node is created is a {@link Promotion}.
+ *
+ * <p>A soft writer's node is in nobody's way (LK-1207), and counts for nothing here. When a listing shows nobody else,
+ * the writer puts another node in the place of its own, whose name says with which number it holds: the next one after
+ * all that the listing shows. The servers number the nodes in the order of their creation, each with a number of its
+ * own, so that a node that has got that number was created in a moment in which still nobody held or queued; it holds
+ * as any writer does, after all that were there before and before all that come later, and so does its token. A node
+ * that has got another number yields as the one before it did.
  */
 final class RequestQueue {
 
     /**
-     * How a request for permits gets a node that says that it holds.
+     * How a request for permits, or a soft writer, gets a node that says that it holds.
      *
      * @param from the number from which on its permits count: that of the first that waits, or its own if none does
-     *     before it
+     *     before it; for a soft writer the number that its node has to get
      * @param present the names of nodes that have to be there when it is created: the first that waits, and of those
      *     that hold as many as refuse it; so that nobody is granted meanwhile by the order of the numbers. Empty if it
-     *     is granted by that order itself
+     *     is granted by that order itself. For a soft writer the other ones that yield: of two that try at the same moment the
+     *     second must not take a number in vain
      */
     record Promotion(int from, List<String> present) {}
 
@@ -41,6 +49,9 @@ final class RequestQueue {
 
     private final List<NodeName> waiters;
 
+    /** Soft writers that wait; in none of the lists above. */
+    private List<NodeName> yielding = List.of();
+
     private RequestQueue(List<NodeName> requests, List<NodeName> holders, List<NodeName> waiters) {
         this.requests = requests;
         this.holders = holders;
@@ -49,16 +60,21 @@ final class RequestQueue {
 
     static RequestQueue of(List<String> names) {
         List<NodeName> requests = new ArrayList<>(names.size());
+        List<NodeName> yielding = new ArrayList<>();
         boolean passed = false;
         for (String name : names) {
             Optional<NodeName> request = NodeName.parse(name);
-            if (request.isPresent()) {
+            if (request.isPresent() && request.get().yields()) {
+                yielding.add(request.get());
+            } else if (request.isPresent()) {
                 requests.add(request.get());
                 passed |= request.get().isPromoted();
             }
         }
         requests.sort((a, b) -> a.number() == b.number() ? 0 : a.isBefore(b) ? -1 : 1);
-        return passed ? withPromoted(requests) : inOrder(requests);
+        RequestQueue queue = passed ? withPromoted(requests) : inOrder(requests);
+        queue.yielding = yielding;
+        return queue;
     }
 
     private static RequestQueue inOrder(List<NodeName> requests) {
@@ -113,8 +129,18 @@ final class RequestQueue {
         return waiters;
     }
 
+    /** Soft writers that wait, in no order. */
+    List<NodeName> softWriters() {
+        return yielding;
+    }
+
+    /** Whether a soft writer waits for a time without readers. */
+    boolean wantsQuiet() {
+        return !yielding.isEmpty() && yielding.stream().anyMatch(NodeName::wantsQuiet);
+    }
+
     boolean isEmpty() {
-        return requests.isEmpty();
+        return requests.isEmpty() && yielding.isEmpty();
     }
 
     int permitsOut() {
@@ -135,7 +161,40 @@ final class RequestQueue {
                 return position(i);
             }
         }
-        return QueuePosition.ABSENT;
+        return soft(name).map(this::ofSoft).orElse(QueuePosition.ABSENT);
+    }
+
+    private Optional<NodeName> soft(String name) {
+        return yielding.stream().filter(writer -> writer.name().equals(name)).findFirst();
+    }
+
+    /**
+     * Of those in its way it watches the last. If it waits for a time without readers, that begins anew when one that
+     * waited before it came is granted, which does not know of it: so it watches whom the first of those waits for.
+     */
+    private QueuePosition ofSoft(NodeName own) {
+        if (requests.isEmpty()) {
+            return unwatched(Kind.PASSES, 0, false);
+        }
+        NodeName watched = requests.get(requests.size() - 1);
+        NodeName reader = own.wantsQuiet()
+                ? waitingReaders(own.number()).stream().findFirst().orElse(null)
+                : null;
+        for (NodeName request : reader == null ? List.<NodeName>of() : requests) {
+            if (request.equals(reader)) {
+                break;
+            }
+            watched = request.mode() == LockMode.EXCLUSIVE ? request : watched;
+        }
+        return new QueuePosition(
+                Kind.YIELDS, OptionalInt.of(requests.size()), Optional.of(watched.name()), Knowledge.NONE, false);
+    }
+
+    /** The readers that wait and have lower numbers, in their order. */
+    List<NodeName> waitingReaders(int number) {
+        return waiters.stream()
+                .filter(waiter -> waiter.mode() == LockMode.SHARED && waiter.number() < number)
+                .toList();
     }
 
     private QueuePosition position(int index) {
@@ -191,8 +250,15 @@ final class RequestQueue {
         return new QueuePosition(Kind.BEHIND, OptionalInt.of(index), Optional.of(watched.name()), then, followed);
     }
 
-    /** How the request for permits of that name is promoted; empty if its turn has not come, or it is already. */
+    /**
+     * How the request of that name is promoted, if it is for permits or a soft writer's; empty if its turn has not
+     * come, or it is already.
+     */
     Optional<Promotion> promotion(String name) {
+        Optional<NodeName> soft = soft(name);
+        if (soft.isPresent()) {
+            return requests.isEmpty() ? Optional.of(afterAll(soft.get())) : Optional.empty();
+        }
         NodeName own = requests.stream()
                 .filter(request -> request.name().equals(name) && !request.isPromoted())
                 .findFirst()
@@ -204,6 +270,15 @@ final class RequestQueue {
             return Optional.of(new Promotion(own.number(), List.of()));
         }
         return of(name).kind() == Kind.PASSES ? Optional.of(passing()) : Optional.empty();
+    }
+
+    private Promotion afterAll(NodeName own) {
+        int last = yielding.stream().mapToInt(NodeName::number).max().orElse(own.number());
+        List<String> others = yielding.stream()
+                .filter(writer -> !writer.equals(own))
+                .map(NodeName::name)
+                .toList();
+        return new Promotion(last + 1, others);
     }
 
     private Promotion passing() {

@@ -42,7 +42,8 @@ final class ZooKeeperBackend implements LockBackend {
             Feature.FIFO,
             Feature.LIST,
             Feature.BREAK,
-            Feature.WAKE_UP));
+            Feature.WAKE_UP,
+            Feature.DRAIN));
 
     private static final Guarantees GUARANTEES = new Guarantees(
             new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
