@@ -31,8 +31,8 @@ public record LockRequest(LockName name, LockMode mode, Optional<NodeSet> nodes)
                 && 2 * nodes.get().needed() <= nodes.get().nodes().size()) {
             throw new IllegalArgumentException(
                     name + " EXCLUSIVE at ANY of " + nodes.get().nodes().size()
-                            + " nodes would exclude nobody: another could be granted it at another node, and on each side"
-                            + " of a split net somebody would. ANY is for SHARED; use MAJORITY or ALL");
+                            + " nodes would exclude nobody: another could be granted it at another node, and on each"
+                            + " side of a split net somebody would. ANY is for SHARED; use MAJORITY or ALL");
         }
     }
 

@@ -9,9 +9,9 @@ import java.util.Optional;
  * The name of a request's node: {@code <session>-<id>-<mode>-<number>}. A mode is {@code x}, {@code s}, or for two
  * permits of five {@code p2c5}; {@code p2c5g17} for such permits that are held and count from number 17 on. A soft
  * writer is {@code y}, or {@code q} if it waits for a time without readers; {@code y42} and {@code q42} hold if 42 is
- * the number too, and yield else. All that decides about a queue is in the names, so that one listing of the container tells who holds and who waits. The
- * session is the one that created the node; the pair of session and id finds it again when the answer to its creation
- * was lost.
+ * the number too, and yield else. All that decides about a queue is in the names, so that one listing of the container
+ * tells who holds and who waits. The session is the one that created the node; the pair of session and id finds it
+ * again when the answer to its creation was lost.
  *
  * @param name the whole name
  * @param kind the first letter of the mode

@@ -8,7 +8,8 @@ import java.util.OptionalInt;
  * The position of one request in the queue of its lock.
  *
  * @param ahead how many requests are before it; empty if it became granted when the one before it left
- * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}, and {@link Kind#YIELDS} if there is one
+ * @param behind the name of the one node that it watches; for {@link Kind#BEHIND}, and {@link Kind#YIELDS} if there is
+ *     one
  * @param then what is known when that one has left
  * @param followed whether others are behind it
  */

@@ -37,8 +37,8 @@ final class RequestQueue {
      *     before it; for a soft writer the number that its node has to get
      * @param present the names of nodes that have to be there when it is created: the first that waits, and of those
      *     that hold as many as refuse it; so that nobody is granted meanwhile by the order of the numbers. Empty if it
-     *     is granted by that order itself. For a soft writer the other ones that yield: of two that try at the same moment the
-     *     second must not take a number in vain
+     *     is granted by that order itself. For a soft writer the other ones that yield: of two that try at the same
+     *     moment the second must not take a number in vain
      */
     record Promotion(int from, List<String> present) {}
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * R10 of agents over real members. <i>Sound</i>: whoever gives a lock up was on a circle of transactions that wait for
  * each other, through that very grant, at some instant since it began the search that it acts on. <i>Minimal</i>: no
- * circle has two victims. <i>Complete</i>: while nothing is broken and a grant is on a circle, somebody gives way within
- * two of the longest times between searches, and the way of the messages; and by R15 nobody waits for ever.
+ * circle has two victims. <i>Complete</i>: while nothing is broken and a grant is on a circle, somebody gives way
+ * within two of the longest times between searches, and the way of the messages; and by R15 nobody waits for ever.
  * <i>Terminating</i>: among so many only so many surrender before one has all that it wants, or gives up.
  * <i>Honest</i> is judged where a lock is given up ({@link AgentUser#release}).
  *

@@ -266,14 +266,12 @@ public class LockClientHelper implements Machine {
 
     private void asked(LockCall call, Turn turn) {
         if (call instanceof LockCall.Acquire acquire) {
+            RefusalCause unlike = acquire.converts() == 0 ? grants.unlike(acquire) : null;
             if (waiters.find(acquire.request()) != null) {
                 return;
             } else if (acquire.converts() != 0) {
                 convert(acquire, turn);
-                return;
-            }
-            RefusalCause unlike = grants.unlike(acquire);
-            if (unlike != null) {
+            } else if (unlike != null) {
                 turn.tell(new LockNotice.Failed(key, acquire.request(), unlike.why(key), true, acquire.user()));
             } else {
                 ClientGrant alone = eachAsks ? null : grants.exclusive();

@@ -42,8 +42,8 @@ import java.util.List;
  *       than its ttl in what such a frame brought it.
  *   <li>A majority has recorded a time that is no shorter than the ttl of any lease, before its client is told of it,
  *       and none shorter than what is left of a place that is kept. It becomes shorter when nothing has needed it for a
- *       quarantine at least, and counts as shorter as soon as that is asked for; as longer, when it is recorded. So the longest
- *       that anybody of a majority knows is long enough ({@link LeaderBound}).
+ *       quarantine at least, and counts as shorter as soon as that is asked for; as longer, when it is recorded. So the
+ *       longest that anybody of a majority knows is long enough ({@link LeaderBound}).
  *   <li>A life of a member that finds itself with the seat is silent again, unless a record says that a former life was
  *       open by that very seat.
  *   <li>A majority has recorded an epoch that is no lower than that of any token, before the token is granted; whoever
