@@ -103,6 +103,7 @@ class ReportsTest {
                     | drain | no |
                     | transactions | no |
                     | tree | no |
+                    | node-sets | no |
 
                     ## Guarantees
 
