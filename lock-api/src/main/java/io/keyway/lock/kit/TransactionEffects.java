@@ -11,11 +11,11 @@ import java.util.Objects;
 
 /** What the agent of a transaction wants done, and what comes for it: probes, and its time. Guarded by its lock. */
 final class TransactionEffects implements AgentEffects, Transactions.Prober {
-    private final TransactionView transaction;
+    private final TransactionSteps transaction;
     private final ClientContext client;
     private final AgentAlarm alarm;
 
-    TransactionEffects(TransactionView transaction, ClientContext client) {
+    TransactionEffects(TransactionSteps transaction, ClientContext client) {
         this.transaction = transaction;
         this.client = client;
         this.alarm = new AgentAlarm(client.time(), this::wake);

@@ -13,6 +13,7 @@ import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,8 @@ final class TransactionParts implements NodeLocks.Parts {
     /** After this time without an answer another node is asked too; or a quarter of the request timeout, if shorter. */
     private static final long MOMENT = 500_000_000L;
 
-    private final TransactionView transaction;
+    private final TransactionSteps transaction;
+    private final Supplier<TransactionState> states;
     private final ClientContext client;
     /** If names are of trees. */
     private final @Nullable Wishes wishes;
@@ -32,8 +34,14 @@ final class TransactionParts implements NodeLocks.Parts {
     private final NodeLocks locks = new NodeLocks(this);
     private final AgentAlarm alarm;
 
-    TransactionParts(TransactionView transaction, ClientContext client, @Nullable Wishes wishes) {
+    /** {@code states} has the transaction's state, which is made of these. */
+    TransactionParts(
+            TransactionSteps transaction,
+            Supplier<TransactionState> states,
+            ClientContext client,
+            @Nullable Wishes wishes) {
         this.transaction = transaction;
+        this.states = states;
         this.client = client;
         this.wishes = wishes;
         this.alarm = new AgentAlarm(client.time(), this::look);
@@ -91,7 +99,7 @@ final class TransactionParts implements NodeLocks.Parts {
 
     @Override
     public NodeLocks.State state(LockName part) {
-        TransactionState state = transaction.state();
+        TransactionState state = states.get();
         if (state.isPartHeld(part)) {
             return NodeLocks.State.HELD;
         }
@@ -125,7 +133,7 @@ final class TransactionParts implements NodeLocks.Parts {
 
     @Override
     public void spare(LockName part, boolean spare) {
-        LockName at = transaction.state().lacking(part);
+        LockName at = states.get().lacking(part);
         if (at != null) {
             transaction.agent().spare(at, spare);
         }

@@ -63,7 +63,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Agent and locks are guarded by one lock. What is to be done is written down under it and done after it is free, in
  * order: engines may call back.
  */
-final class TransactionView implements LockTransaction {
+final class TransactionView implements LockTransaction, TransactionSteps {
 
     private final ClientContext client;
     private final LockOptions lockDefaults;
@@ -99,7 +99,7 @@ final class TransactionView implements LockTransaction {
         agent.behave(options.onDeadlock(), options.priority(), options.age(), 0);
         this.weakenings = new Weakenings(this, client, agent);
         this.wishes = options.tree() || client.engine().locksTrees() ? new Wishes() : null;
-        this.parts = new TransactionParts(this, client, wishes);
+        this.parts = new TransactionParts(this, this::state, client, wishes);
         this.state = new TransactionState(slots, agent, wishes, parts);
         this.lost = ClockedFuture.on(client.time());
         this.waiters = new TransactionWaiters(client.time());
@@ -111,14 +111,13 @@ final class TransactionView implements LockTransaction {
         return Agent.shown(self);
     }
 
-    /** To be done when the decision is made; guarded. */
-    void then(Runnable effect) {
+    @Override
+    public void then(Runnable effect) {
         effects.add(effect);
     }
 
-    /** The lock, or level, of that name; null if there is none. Guarded. */
-    @Nullable
-    TransactionSlot slot(LockName name) {
+    @Override
+    public @Nullable TransactionSlot slot(LockName name) {
         return slots.get(name);
     }
 
@@ -127,12 +126,13 @@ final class TransactionView implements LockTransaction {
         return fate.isClosed() || client.closed();
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return fate.isClosed();
     }
 
-    /** Decides, and then does what was decided. */
-    void decide(Runnable decision) {
+    @Override
+    public void decide(Runnable decision) {
         List<Runnable> todo;
         guard.lock();
         try {
@@ -202,7 +202,8 @@ final class TransactionView implements LockTransaction {
         return true;
     }
 
-    void ask(LockName name, LockMode mode, boolean queue) {
+    @Override
+    public void ask(LockName name, LockMode mode, boolean queue) {
         long id = client.nextRequestId();
         agent.asked(name, mode, id, now());
         ask(name, mode, id, queue);
@@ -241,8 +242,8 @@ final class TransactionView implements LockTransaction {
         advance();
     }
 
-    /** From the leaves up. */
-    void giveBackLevels(Wishes needed) {
+    @Override
+    public void giveBackLevels(Wishes needed) {
         List<LockName> levels = new ArrayList<>(slots.keySet());
         Collections.reverse(levels);
         for (LockName level : levels) {
@@ -292,8 +293,8 @@ final class TransactionView implements LockTransaction {
         effects.add(() -> lease.lost().thenAccept(why -> lost(name, lease, why)));
     }
 
-    /** Asks for that by that request; guarded. */
-    void ask(LockName name, LockMode mode, long id, boolean queue) {
+    @Override
+    public void ask(LockName name, LockMode mode, long id, boolean queue) {
         TransactionSlot slot = slots.computeIfAbsent(name, fresh -> new TransactionSlot());
         Owner owner = parts.owner(name, options.owner());
         HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options.by(owner));
@@ -449,8 +450,8 @@ final class TransactionView implements LockTransaction {
         }
     }
 
-    /** The agent has given way: nothing is waited for any more; guarded. */
-    void aborted(Deadlock deadlock) {
+    @Override
+    public void aborted(Deadlock deadlock) {
         fate.abort(deadlock);
         withdrawAll();
         fail(new DeadlockException(deadlock, agent.age()));
@@ -581,7 +582,8 @@ final class TransactionView implements LockTransaction {
         });
     }
 
-    void takeBackFlat(LockName name) {
+    @Override
+    public void takeBackFlat(LockName name) {
         TransactionSlot slot = slots.get(name);
         if (slot != null && slot.pending != null) {
             withdraw(name, slot);
@@ -785,23 +787,25 @@ final class TransactionView implements LockTransaction {
 
     // Parts of locks over nodes, for whom decides about them; guarded
 
-    /** Something may be otherwise at the nodes than it was. */
-    void look() {
+    @Override
+    public void look() {
         if (!parts.locks().isEmpty()) {
             advance();
             tellWaiters();
         }
     }
 
-    Agent agent() {
+    @Override
+    public Agent agent() {
         return agent;
     }
 
-    TransactionState state() {
+    private TransactionState state() {
         return state;
     }
 
-    void partFailed(LockUnavailableException why) {
+    @Override
+    public void partFailed(LockUnavailableException why) {
         effects.add(waiters.requestFailed(why));
     }
 

@@ -147,9 +147,11 @@ final class SessionTable {
 
     /** How many sessions are those of others than that client. */
     long others(Incarnation client) {
-        return sessions.values().stream()
-                .filter(session -> !session.client.equals(client))
-                .count();
+        long others = 0;
+        for (MemberSession session : sessions.values()) {
+            others += session.client.equals(client) ? 0 : 1;
+        }
+        return others;
     }
 
     /** The number of the newest session. */
