@@ -167,17 +167,10 @@ final class Stores {
     /** One server, with its files in the directory of temporary ones. */
     private Entrant.Store zooKeeper(String kind, String scheme, String path) throws IOException {
         int port = Ports.free();
-        Program server = ground.program(
-                "zookeeper",
-                Program.java(
-                        List.of(
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                                "-Dzookeeper.admin.enableServer=false"),
-                        Program.classPath(),
-                        ZooKeeperServerMain.class.getName(),
-                        Integer.toString(port),
-                        ground.directory("zookeeper").toString()),
-                Map.of());
+        Program server = zooKeeperServer(
+                ZooKeeperServerMain.class,
+                Integer.toString(port),
+                ground.directory("zookeeper").toString());
         awaitPort(port, server);
         return new Entrant.Store(
                 kind,
@@ -185,6 +178,15 @@ final class Stores {
                 Long.toString(server.handle().pid()),
                 Program.classPath(),
                 List.of(server));
+    }
+
+    private Program zooKeeperServer(Class<?> main, String... arguments) throws IOException {
+        List<String> command = Program.java(
+                List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dzookeeper.admin.enableServer=false"),
+                Program.classPath(),
+                main.getName());
+        command.addAll(List.of(arguments));
+        return ground.program("zookeeper", command, Map.of());
     }
 
     /** Three servers, with their files in the directory of temporary ones. */
@@ -206,16 +208,7 @@ final class Stores {
                     config,
                     "tickTime=2000\ninitLimit=10\nsyncLimit=5\nclientPortAddress=" + LOOPBACK + "\nclientPort="
                             + ports.get(id - 1) + "\ndataDir=" + data + "\n" + servers);
-            programs.add(ground.program(
-                    "zookeeper",
-                    Program.java(
-                            List.of(
-                                    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                                    "-Dzookeeper.admin.enableServer=false"),
-                            Program.classPath(),
-                            QuorumPeerMain.class.getName(),
-                            config.toString()),
-                    Map.of()));
+            programs.add(zooKeeperServer(QuorumPeerMain.class, config.toString()));
         }
         List<String> all = new ArrayList<>();
         for (int i = 0; i < size; i++) {

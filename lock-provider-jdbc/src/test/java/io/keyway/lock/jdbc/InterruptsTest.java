@@ -2,12 +2,18 @@
 package io.keyway.lock.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.spi.Deadline;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -93,6 +99,19 @@ class InterruptsTest {
             assertThat(kept.isHeld()).isTrue();
             assertThat(client.lock("wanted").tryAcquire(Duration.ofMinutes(1))).hasValueSatisfying(Lease::close);
             assertThat(kept.lost().toCompletableFuture()).isNotDone();
+        }
+    }
+
+    /** Without a network timeout, which begins anew with each piece of an answer. */
+    @Test
+    void aStatementWhoseTimeIsOverEnds() throws Exception {
+        try (Connection connection = DriverManager.getConnection(url.substring("lock:".length()));
+                Statement statement = connection.createStatement()) {
+            Deadline deadline = Deadline.after(Duration.ofMillis(50));
+            assertThatThrownBy(() ->
+                            new Watched().on(connection, deadline, it -> statement.execute("SELECT pg_sleep(600)")))
+                    .isInstanceOf(SQLException.class);
+            assertThat(connection.isClosed()).isTrue();
         }
     }
 }

@@ -21,9 +21,7 @@ public enum AgentDefect {
     ALL_RANK_HIGHEST,
     /** H12: the victim acts on what a search brought back, however old that is. */
     NO_CONFIRMATION,
-    /** H13: nobody counts how often somebody has given way. */
-    AGES_FORGOTTEN,
-    /** Who gives way is found by the plain number of how often it has, so all do in turn. */
+    /** H13: who gives way is found by the plain number of how often it has, so all do in turn. */
     PLAIN_AGES,
     /** Whoever hears that another one of its circle gives way does so too. */
     ALL_GIVE_WAY,

@@ -267,8 +267,8 @@ final class AgentUser implements AgentEffects {
         model.surrenders++;
         model.circles.surrenders();
         giveBack(grant);
-        if (model.defect == AgentDefect.AGES_FORGOTTEN || model.defect == AgentDefect.PLAIN_AGES) {
-            int shown = model.defect == AgentDefect.PLAIN_AGES ? AgentDefect.plain(++gaveWay) : 0;
+        if (model.defect == AgentDefect.PLAIN_AGES) {
+            int shown = AgentDefect.plain(++gaveWay);
             Agent mine = agent;
             later(() -> {
                 if (mine != null && mine.equals(agent)) {

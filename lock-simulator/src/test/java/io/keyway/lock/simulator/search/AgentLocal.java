@@ -9,8 +9,6 @@ import io.keyway.lock.kit.agent.Agent;
 import io.keyway.lock.kit.agent.AgentEffects;
 import io.keyway.lock.kit.agent.AgentTwin;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.CoverageGoal;
-import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
@@ -37,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * A client of a world of transactions: its cell and its agent, as they ship, and between the two what the kit's
  * transaction does. It does not change but in the turn that makes it.
  */
-final class AgentLocal implements AgentEffects, Driver {
+final class AgentLocal implements AgentEffects, CallDriver {
     /** The clock of all: it stands still. */
     static final long NOW = 1_000L * Scope.TTL;
 
@@ -283,9 +281,6 @@ final class AgentLocal implements AgentEffects, Driver {
         }
         tokens[lock] = 0;
         giveBack(lock, token);
-        if (scope.defect == AgentDefect.AGES_FORGOTTEN) {
-            effects.add(() -> agent.behave(agent.onDeadlock(), 0, 0, NOW));
-        }
     }
 
     @Override
@@ -397,32 +392,10 @@ final class AgentLocal implements AgentEffects, Driver {
     }
 
     @Override
-    public long random() {
-        return 0;
-    }
-
-    @Override
-    public void dial(long link) {}
-
-    @Override
     public void transmit(long link, Frame frame) {
         sent.add((RpcFrame) frame);
     }
 
     @Override
-    public void hangUp(long link) {}
-
-    @Override
     public void persist(DurableRecord record, long ticket) {}
-
-    @Override
-    public long logicalClock() {
-        return 0;
-    }
-
-    @Override
-    public void heardClock(long logicalClock) {}
-
-    @Override
-    public void reached(CoverageGoal goal) {}
 }

@@ -58,8 +58,6 @@ class AgentSearchTest {
     }
 
     @Test
-    @Tag("soak")
-    @Tag("explore")
     void scenario32ThreeOfThreeLocksInSteps() {
         complete(threeInSteps(), "ABORTED", "CIRCLE_OF_TWO", "CIRCLE_OF_THREE");
     }

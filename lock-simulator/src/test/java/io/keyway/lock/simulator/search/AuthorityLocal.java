@@ -3,7 +3,6 @@ package io.keyway.lock.simulator.search;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Cell;
-import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
@@ -20,7 +19,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The member of a world of transactions: its cell, and what it has granted and to whom. */
-final class AuthorityLocal implements Driver {
+final class AuthorityLocal implements CallDriver {
     /** A frame for a client. */
     record Sent(int client, RpcFrame frame) {}
 
@@ -106,20 +105,9 @@ final class AuthorityLocal implements Driver {
     }
 
     @Override
-    public long random() {
-        return 0;
-    }
-
-    @Override
-    public void dial(long link) {}
-
-    @Override
     public void transmit(long link, Frame frame) {
         sent.add(new Sent(client(link), (RpcFrame) frame));
     }
-
-    @Override
-    public void hangUp(long link) {}
 
     @Override
     public void persist(DurableRecord record, long ticket) {

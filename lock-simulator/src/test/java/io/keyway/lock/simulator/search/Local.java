@@ -3,7 +3,6 @@ package io.keyway.lock.simulator.search;
 
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
-import io.keyway.lock.peer.kernel.Driver;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Frame;
 import io.keyway.lock.peer.kernel.Input;
@@ -78,7 +77,7 @@ abstract class Local {
     abstract void forced(DurableRecord record);
 
     /** What its turns do to the world. */
-    static final class World implements Driver {
+    static final class World implements CallDriver {
         private final Local local;
         private final Turns.Step step;
         private final ArrayDeque<Long> tickets = new ArrayDeque<>(1);
@@ -103,20 +102,9 @@ abstract class Local {
         }
 
         @Override
-        public long random() {
-            return 0;
-        }
-
-        @Override
-        public void dial(long link) {}
-
-        @Override
         public void transmit(long link, Frame frame) {
             step.sends(link, (RpcFrame) frame);
         }
-
-        @Override
-        public void hangUp(long link) {}
 
         @Override
         public void persist(DurableRecord record, long ticket) {
