@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -110,16 +109,14 @@ final class Installation {
                 + " io.keyway.lock.cli.ArchiveWarmup");
         run(java + " -Xshare:dump -XX:SharedClassListFile=" + classes + " -XX:SharedArchiveFile=" + archive
                 + " -XX:+UseG1GC -cp " + classPath);
-        Path written = directory.resolve("script");
-        Files.writeString(written, """
-            #!/bin/sh
+        Path written =
+                Executables.script(directory.resolve("script"), """
             terminal=
             [ -t 1 ] && terminal=out
             [ -t 2 ] && terminal=$terminal,err
             exec '%s' %s -Xshare:auto -XX:SharedArchiveFile='%s' -Dkeyway.archive='%s' -Xlog:disable \\
                 -Dkeyway.terminal="$terminal" -cp '%s' io.keyway.lock.cli.Main "$@"
             """.formatted(java, fast, archive, archive, classPath));
-        Files.setPosixFilePermissions(written, PosixFilePermissions.fromString("rwx------"));
         // Last: where it is, all is.
         Files.move(written, script, StandardCopyOption.ATOMIC_MOVE);
     }

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -37,8 +36,7 @@ class LauncherTest {
     @BeforeEach
     void makeTheTree() throws IOException {
         root = Files.createDirectories(directory.resolve("a project"));
-        Files.copy(Path.of("").toAbsolutePath().resolveSibling("keyway"), root.resolve("keyway"));
-        executable(root.resolve("keyway"));
+        Executables.copy(Path.of("").toAbsolutePath().resolveSibling("keyway"), root.resolve("keyway"));
         write(root.resolve("pom.xml"), "<project/>");
         write(root.resolve("lock-api/pom.xml"), "<project/>");
         write(root.resolve("lock-api/src/main/java/A.java"), "class A {}");
@@ -46,7 +44,7 @@ class LauncherTest {
         builds = directory.resolve("builds");
         bin = directory.resolve("bin");
         // It builds for as long as the file "slow" is there.
-        script(
+        Executables.script(
                 bin.resolve("mvn"),
                 "echo build >>'" + builds + "'; while [ -e '" + directory.resolve("slow") + "' ]; do sleep 0.02; done; "
                         + "[ ! -e '" + directory.resolve("broken")
@@ -55,10 +53,10 @@ class LauncherTest {
                         + "echo x >lock-cli/target/lib/lock-api-1.jar; printf '\\033[0m'; echo noise; cat >/dev/null");
         javaHome = directory.resolve("jdk");
         // It writes down how it was called; the archive of classes is none of its business.
-        script(
+        Executables.script(
                 javaHome.resolve("bin/java"),
                 "case \"$*\" in *DumpLoadedClassList*) exit 1;; esac; for word; do echo \"<$word>\"; done");
-        script(javaHome.resolve("bin/javac"), "exit 0");
+        Executables.script(javaHome.resolve("bin/javac"), "exit 0");
         write(javaHome.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"17.0.1\"\n");
         environment.put("JAVA_HOME", javaHome.toString());
         environment.put("PATH", bin + ":/usr/bin:/bin");
@@ -215,7 +213,7 @@ class LauncherTest {
     @Test
     void eachJdkHasAnArchiveOfItsOwn() throws Exception {
         // What is told apart is the archive: a class list is thrown away, and a dump writes the file that it is told.
-        script(
+        Executables.script(
                 javaHome.resolve("bin/java"),
                 "for word; do case $word in -XX:SharedArchiveFile=*) archive=${word#*=};; esac; done; "
                         + "case \"$*\" in *DumpLoaded*) exit 0;; *Xshare:dump*) echo x >\"$archive\"; exit 0;; esac; "
@@ -279,7 +277,7 @@ class LauncherTest {
         environment.put("LC_ALL", "");
         environment.put("LC_CTYPE", "");
         environment.put("LANG", "C");
-        script(javaHome.resolve("bin/java"), "echo \"$LC_ALL,$KEYWAY_LC_ALL\"");
+        Executables.script(javaHome.resolve("bin/java"), "echo \"$LC_ALL,$KEYWAY_LC_ALL\"");
 
         ChildProcess child = keyway("show");
 
@@ -319,7 +317,7 @@ class LauncherTest {
                 "touch",
                 "kill")) {
             String place = Files.exists(Path.of("/bin", tool)) ? "/bin/" : "/usr/bin/";
-            script(tools.resolve(tool), "exec " + place + tool + " \"$@\"");
+            Executables.script(tools.resolve(tool), "exec " + place + tool + " \"$@\"");
         }
         return tools;
     }
@@ -349,15 +347,6 @@ class LauncherTest {
         ChildProcess child = ChildProcess.start(builder);
         children.add(child);
         return child;
-    }
-
-    private static void script(Path path, String text) throws IOException {
-        write(path, "#!/bin/sh\n" + text + "\n");
-        executable(path);
-    }
-
-    private static void executable(Path path) throws IOException {
-        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwx------"));
     }
 
     private static void write(Path path, String text) throws IOException {

@@ -7,7 +7,6 @@ import io.keyway.lock.tck.process.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,9 +62,7 @@ final class Stage implements AutoCloseable {
 
     /** Puts a program on the PATH. */
     Path tool(String name, String script) throws IOException {
-        Path tool = Files.writeString(directory.resolve("bin").resolve(name), "#!/bin/sh\n" + script);
-        Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwx------"));
-        return tool;
+        return Executables.script(directory.resolve("bin").resolve(name), script);
     }
 
     /** Writes a name, and takes 20 ms. */

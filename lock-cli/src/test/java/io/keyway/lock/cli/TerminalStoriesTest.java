@@ -292,7 +292,7 @@ class TerminalStoriesTest extends Stories {
     void twoFirstBuildsAtOnce() throws Exception {
         play(LONG);
         Path root = Files.createDirectories(directory.resolve("fresh"));
-        Path keyway = Files.copy(Path.of("").toAbsolutePath().resolveSibling("keyway"), root.resolve("keyway"));
+        Path keyway = Executables.copy(Path.of("").toAbsolutePath().resolveSibling("keyway"), root.resolve("keyway"));
         Files.createFile(root.resolve("pom.xml"));
         // In place of Maven: the jars of this build, when two want them.
         Path maven = stage.tool("mvn", """
