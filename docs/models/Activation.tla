@@ -5,8 +5,8 @@
 (* A home is a member that asks on behalf of its clients.  A request goes  *)
 (* ENTERING (asks the leaders for their highest ticket), TICKETED (has the *)
 (* highest of a majority, plus one), HOLDING (a majority has it active).   *)
-(* A leader has at most one request active, and gives it to the smallest   *)
-(* ticket that it knows.                                                   *)
+(* A leader has one request active, or readers beside each other, and goes *)
+(* by the smallest ticket that waits: a reader does not pass a writer.     *)
 (*                                                                         *)
 (* Time is abstract.  An acknowledgement may lapse at any moment; a wait   *)
 (* of a leader ends only when every acknowledgement that it waits for has  *)
@@ -20,28 +20,30 @@ EXTENDS Naturals, FiniteSets, Sequences, TLC
 
 CONSTANTS
     Homes,      \* 1..n; the number breaks ties of tickets
+    Readers,    \* those of them that ask as readers; all others are writers
     Leaders,    \* a set of model values
     Rounds,     \* how many requests each home makes
     Restarts,   \* how many restarts of leaders there are
     Crashes,    \* how many leaders may stop for ever
     Withdrawals, \* whether clients cease to wait
-    B1,         \* a leader has one request active until that one is over or gives it back
+    B1,         \* what a leader has active keeps out what excludes it, until it is over or given back
     B2,         \* a leader activates the smallest ticket, and nobody over the head of one that is entering
+    Fair,       \* a reader waits behind a writer's smaller ticket, also where readers are active
     B3,         \* whoever is not holding gives an activation back for a smaller ticket
     B4,         \* what is over at a leader stays over: a message of it comes in order, or is not heeded
     B5,         \* a restarted leader is silent until nothing that its former life said is counted
     B6,         \* an acknowledgement is that of one life of a leader
     Floor       \* a leader refuses tickets up to the highest that held, and a new life up to all of its former ones
 
-ASSUME Homes \subseteq Nat \ {0}
+ASSUME Homes \subseteq Nat \ {0} /\ Readers \subseteq Homes
 
 VARIABLES
     life,       \* [Leaders -> Nat]: which life of it runs
     state,      \* [Leaders -> {"serving", "silent", "stopped"}]
     table,      \* [Leaders -> [Homes -> entry]]
-    active,     \* [Leaders -> Homes \cup {0}]
-    asked,      \* [Leaders -> BOOLEAN]: the active one was asked to yield
-    floor,      \* [Leaders -> ticket]: no ticket that is not above this one is let in
+    active,     \* [Leaders -> SUBSET Homes]
+    asked,      \* [Leaders -> SUBSET Homes]: those of the active ones that were asked to yield
+    floor,      \* [Leaders -> [all, writers: ticket]]: no ticket that is not above is let in, of a reader the second
     high,       \* [Leaders -> Nat]: the highest ticket it knows of; reserved on its disk
     toLeader,   \* [Homes -> [Leaders -> Seq(message)]]
     toHome,     \* the same, the other way
@@ -54,26 +56,35 @@ VARIABLES
     entered,    \* [Homes -> SUBSET Leaders]: who has answered ENTERING
     acks,       \* [Homes -> [Leaders -> Nat]]: the life whose activation it counts; 0 for none
     known,      \* [Homes -> [Leaders -> Nat]]: the life with which it has a session
-    last,       \* the token of the latest holder
+    last,       \* [all, writers]: the highest token that was held
+    since,      \* [Homes -> token]: the highest one that was held when it asked
     wrong,      \* what was broken, if anything was
     budget      \* [restarts, crashes] that are left
 
 leaderVars == <<life, state, table, active, asked, floor, high>>
-homeVars   == <<phase, round, left, refused, ticket, best, entered, acks, known>>
+homeVars   == <<phase, round, left, refused, ticket, best, entered, acks, known, since>>
 vars == <<leaderVars, toLeader, toHome, homeVars, last, wrong, budget>>
 
 None == [is |-> "none", t |-> 0, r |-> 0, before |-> {}]
 Majority(set) == 2 * Cardinality(set) > Cardinality(Leaders)
 Max(a, b) == IF a > b THEN a ELSE b
 Smaller(t1, h1, t2, h2) == t1 < t2 \/ (t1 = t2 /\ h1 < h2)
+Above(low, t, h) == Smaller(low[1], low[2], t, h)
+Higher(a, b) == IF Smaller(a[1], a[2], b[1], b[2]) THEN b ELSE a
+Together(g, h) == g \in Readers /\ h \in Readers
+Zero == <<0, 0>>
+None2 == [all |-> Zero, writers |-> Zero]
+Raise(low, by, h) == [all |-> Higher(low.all, by),
+                      writers |-> IF h \in Readers THEN low.writers ELSE Higher(low.writers, by)]
+Bar(low, h) == IF h \in Readers THEN low.writers ELSE low.all
 
 Init ==
     /\ life = [l \in Leaders |-> 1]
     /\ state = [l \in Leaders |-> "serving"]
     /\ table = [l \in Leaders |-> [h \in Homes |-> None]]
-    /\ active = [l \in Leaders |-> 0]
-    /\ asked = [l \in Leaders |-> FALSE]
-    /\ floor = [l \in Leaders |-> <<0, 0>>]
+    /\ active = [l \in Leaders |-> {}]
+    /\ asked = [l \in Leaders |-> {}]
+    /\ floor = [l \in Leaders |-> None2]
     /\ high = [l \in Leaders |-> 0]
     /\ toLeader = [h \in Homes |-> [l \in Leaders |-> <<>>]]
     /\ toHome = [h \in Homes |-> [l \in Leaders |-> <<>>]]
@@ -86,7 +97,8 @@ Init ==
     /\ entered = [h \in Homes |-> {}]
     /\ acks = [h \in Homes |-> [l \in Leaders |-> 0]]
     /\ known = [h \in Homes |-> [l \in Leaders |-> 1]]
-    /\ last = <<0, 0>>
+    /\ last = None2
+    /\ since = [h \in Homes |-> Zero]
     /\ wrong = ""
     /\ budget = [restarts |-> Restarts, crashes |-> Crashes]
 
@@ -104,6 +116,7 @@ Enter(h) ==
     /\ round' = [round EXCEPT ![h] = @ + 1]
     /\ left' = [left EXCEPT ![h] = @ - 1]
     /\ toLeader' = Say(h, [m |-> "ENTERING", r |-> round[h] + 1, t |-> 0])
+    /\ since' = [since EXCEPT ![h] = last.all]
     /\ UNCHANGED <<leaderVars, toHome, refused, ticket, best, entered, acks, known, last, wrong, budget>>
 
 Leave(h, held) ==
@@ -114,7 +127,7 @@ Leave(h, held) ==
     /\ best' = [best EXCEPT ![h] = 0]
     /\ entered' = [entered EXCEPT ![h] = {}]
     /\ refused' = [refused EXCEPT ![h] = {}]
-    /\ UNCHANGED <<leaderVars, toHome, round, left, known, last, wrong, budget>>
+    /\ UNCHANGED <<leaderVars, toHome, round, left, known, since, last, wrong, budget>>
 
 \* The client's UNLOCK; or it has lost the majority, and is over when its client knows.
 Unlock(h) == phase[h] = "holding" /\ Leave(h, TRUE)
@@ -143,7 +156,7 @@ StartOver(h) ==
     /\ toLeader' = [toLeader EXCEPT ![h] = [l \in Leaders |->
                       @[l] \o <<[m |-> "DROPTICKET", r |-> round[h], t |-> 0],
                                 [m |-> "ENTERING", r |-> round[h] + 1, t |-> 0]>>]]
-    /\ UNCHANGED <<leaderVars, toHome, left, best, entered, known, last, wrong, budget>>
+    /\ UNCHANGED <<leaderVars, toHome, left, best, entered, known, since, last, wrong, budget>>
 
 \* A message of a leader, and what follows from it at once.  When a majority has told its highest ticket: ADDTICKET,
 \* LOCKEXITING and ACTIVATE to all leaders.  When a majority has it active: LOCKED to the client.
@@ -168,13 +181,15 @@ Hear(h, l) ==
                          ELSE IF gives
                          THEN [toLeader EXCEPT ![h][l] = Append(@, [m |-> "RELINQUISHED", r |-> round[h], t |-> 0])]
                          ELSE toLeader
-          /\ last' = IF locks THEN <<ticket[h], h>> ELSE last
-          /\ wrong' = IF locks /\ ~Smaller(last[1], last[2], ticket[h], h) THEN "a token that does not rise"
+          /\ last' = IF locks THEN Raise(last, <<ticket[h], h>>, h) ELSE last
+          /\ wrong' = IF locks /\ ~(Above(Bar(last, h), ticket[h], h) /\ Above(since[h], ticket[h], h))
+                      THEN "a token that does not rise"
                       ELSE IF locks /\ Restarts = 0 /\ \E g \in Homes \ {h} :
-                                  phase[g] = "ticketed" /\ Smaller(ticket[g], g, ticket[h], h)
+                                  /\ phase[g] = "ticketed" /\ ~Together(g, h)
+                                  /\ Smaller(ticket[g], g, ticket[h], h)
                       THEN "a larger ticket before a smaller one"
                       ELSE wrong
-    /\ UNCHANGED <<leaderVars, round, left, known, budget>>
+    /\ UNCHANGED <<leaderVars, round, left, known, since, budget>>
 
 \* The session with a new life of a leader: whatever was on its way is lost, and what stands is said again.
 Meet(h, l) ==
@@ -189,14 +204,14 @@ Meet(h, l) ==
                       ELSE IF phase[h] \in {"ticketed", "holding"}
                            THEN <<[m |-> "ADDTICKET", r |-> round[h], t |-> ticket[h]]>>
                       ELSE <<>>]
-    /\ UNCHANGED <<leaderVars, round, left, refused, ticket, best, last, wrong, budget>>
+    /\ UNCHANGED <<leaderVars, round, left, refused, ticket, best, since, last, wrong, budget>>
 
 \* A leader is silent: in the course of time it is counted no more.
 Forget(h, l) ==
     /\ acks[h][l] # 0 /\ acks[h][l] # life[l] /\ phase[h] # "lost"
     /\ Uncount(h, l)
-    /\ UNCHANGED <<leaderVars, toLeader, toHome, round, left, refused, ticket, best, entered, known, last, wrong,
-                   budget>>
+    /\ UNCHANGED <<leaderVars, toLeader, toHome, round, left, refused, ticket, best, entered, known, since, last,
+                   wrong, budget>>
 
 -----------------------------------------------------------------------------
 (* Leaders *)
@@ -204,43 +219,42 @@ Forget(h, l) ==
 Tickets(tab) == {h \in Homes : tab[h].is = "ticket"}
 First(tab, hs) == CHOOSE h \in hs : \A g \in hs \ {h} : Smaller(tab[h].t, h, tab[g].t, g)
 
-\* Whom this table lets in: the smallest ticket, when none of those is entering that were before it.
-Next1(tab) ==
-    LET waiting == Tickets(tab)
-        f == First(tab, waiting)
-    IN IF waiting = {} THEN {}
-       ELSE IF ~B2 THEN waiting
-       ELSE IF \E g \in tab[f].before : tab[g].is = "entering" THEN {}
-       ELSE {f}
+\* Whom this table lets in next beside those: the smallest ticket that waits, when none of those is entering that were
+\* before it.
+Next1(tab, act) ==
+    LET waiting == Tickets(tab) \ act
+        fit == {h \in waiting : \A g \in act : Together(g, h) \/ ~B1}
+        f == First(tab, IF Fair THEN waiting ELSE fit)
+    IN IF fit = {} THEN {}
+       ELSE IF ~B2 THEN fit
+       ELSE IF \E g \in tab[f].before : tab[g].is = "entering" /\ ~Together(g, f) THEN {}
+       ELSE {f} \cap fit
 
-\* What follows from a new table: tickets below the floor are refused; the first is let in, or the active one is told
-\* that a smaller ticket waits.
-Settle(l, given, act, ask, back, answers) ==
-    LET low == IF Smaller(floor[l][1], floor[l][2], back[1], back[2]) THEN back ELSE floor[l]
-        late == {h \in Tickets(given) \ {act} : Floor /\ ~Smaller(low[1], low[2], given[h].t, h)}
+\* All that it lets in; several sets where the order is anyone's.
+RECURSIVE Lets(_, _)
+Lets(tab, act) ==
+    LET next == Next1(tab, act)
+    IN IF next = {} THEN {act} ELSE UNION {Lets(tab, act \cup {f}) : f \in next}
+
+\* What follows from a new table: tickets below the floor are refused; the first is let in, and readers behind it; of
+\* those that are let in all are told that a smaller ticket waits which cannot be beside them.
+Settle(l, given, act, ask, low, answers) ==
+    LET late == {h \in Tickets(given) \ act : Floor /\ ~Above(Bar(low, h), given[h].t, h)}
         tab == [h \in Homes |-> IF h \in late THEN None ELSE given[h]]
-        told == [h \in Homes |-> IF h \in late
-                    THEN [answers[h] EXCEPT ![l] =
-                            Append(@, [m |-> "REFUSED", r |-> given[h].r, t |-> 0, life |-> life[l]])]
-                    ELSE answers[h]]
+        tell(answer, h, kind) ==
+            [answer EXCEPT ![h][l] = Append(@, [m |-> kind, r |-> given[h].r, t |-> 0, life |-> life[l]])]
+        told(answer, hs, kind) ==
+            [h \in Homes |-> IF h \in hs THEN tell(answer, h, kind)[h] ELSE answer[h]]
     IN /\ table' = [table EXCEPT ![l] = tab]
        /\ floor' = [floor EXCEPT ![l] = low]
-       /\ IF (act = 0 \/ ~B1) /\ Next1(tab) \ {act} # {}
-          THEN \E f \in Next1(tab) \ {act} :
-                   /\ active' = [active EXCEPT ![l] = f]
-                   /\ asked' = [asked EXCEPT ![l] = FALSE]
-                   /\ toHome' = [told EXCEPT ![f][l] =
-                                   Append(@, [m |-> "ACTIVATED", r |-> tab[f].r, t |-> 0, life |-> life[l]])]
-          ELSE LET yield == /\ act # 0 /\ ~ask
-                            /\ Tickets(tab) # {} /\ First(tab, Tickets(tab)) # act
-               IN /\ active' = [active EXCEPT ![l] = act]
-                  /\ asked' = [asked EXCEPT ![l] = ask \/ yield]
-                  /\ toHome' = IF yield
-                               THEN [told EXCEPT ![act][l] =
-                                       Append(@, [m |-> "YIELD", r |-> tab[act].r, t |-> 0, life |-> life[l]])]
-                               ELSE told
-
-Zero == <<0, 0>>
+       /\ \E lets \in Lets(tab, act) :
+            LET waiting == Tickets(tab) \ lets
+                w == First(tab, waiting)
+                yield == IF waiting = {} THEN {}
+                         ELSE {a \in lets \ ask : ~Together(a, w) /\ Smaller(tab[w].t, w, tab[a].t, a)}
+            IN /\ active' = [active EXCEPT ![l] = lets]
+               /\ asked' = [asked EXCEPT ![l] = ask \cup yield]
+               /\ toHome' = told(told(told(answers, late, "REFUSED"), lets \ act, "ACTIVATED"), yield, "YIELD")
 
 \* B4: the messages of one home come in order; without it, any of those that are on their way may be the next.
 Following(h, l) == IF B4 THEN {1} \cap (1 .. Len(toLeader[h][l])) ELSE 1 .. Len(toLeader[h][l])
@@ -259,18 +273,17 @@ Serve(h, l) ==
            /\ high' = IF m.m = "ADDTICKET" THEN [high EXCEPT ![l] = Max(@, m.t)] ELSE high
            /\ CASE m.m = "ENTERING" ->
                      Settle(l, [tab EXCEPT ![h] = [is |-> "entering", t |-> 0, r |-> m.r, before |-> {}]],
-                            active[l], asked[l], Zero, reply("ENTERED", high[l]))
+                            active[l], asked[l], floor[l], reply("ENTERED", high[l]))
                 [] m.m = "ADDTICKET" ->
                      Settle(l, [tab EXCEPT ![h] = [is |-> "ticket", t |-> m.t, r |-> m.r, before |-> others]],
-                            active[l], asked[l], Zero, toHome)
+                            active[l], asked[l], floor[l], toHome)
                 [] m.m = "DROPTICKET" ->
-                     LET mine == active[l] = h
-                     IN Settle(l, [tab EXCEPT ![h] = None], IF mine THEN 0 ELSE active[l],
-                               ~mine /\ asked[l], IF mine /\ m.t = 1 THEN <<e.t, h>> ELSE Zero, toHome)
+                     LET held == h \in active[l] /\ m.t = 1
+                     IN Settle(l, [tab EXCEPT ![h] = None], active[l] \ {h}, asked[l] \ {h},
+                               IF held THEN Raise(floor[l], <<e.t, h>>, h) ELSE floor[l], toHome)
                 [] m.m = "RELINQUISHED" ->
-                     IF active[l] = h /\ e.r = m.r
-                     THEN Settle(l, tab, 0, FALSE, Zero, toHome)
-                     ELSE Settle(l, tab, active[l], asked[l], Zero, toHome)
+                     LET back == IF e.r = m.r THEN {h} ELSE {}
+                     IN Settle(l, tab, active[l] \ back, asked[l] \ back, floor[l], toHome)
     /\ UNCHANGED <<life, state, homeVars, last, wrong, budget>>
 
 \* It ends, and starts with an empty table; its disk says how far its tickets went.
@@ -280,9 +293,10 @@ Restart(l) ==
     /\ life' = [life EXCEPT ![l] = @ + 1]
     /\ state' = [state EXCEPT ![l] = IF B5 THEN "silent" ELSE "serving"]
     /\ table' = [table EXCEPT ![l] = [h \in Homes |-> None]]
-    /\ active' = [active EXCEPT ![l] = 0]
-    /\ asked' = [asked EXCEPT ![l] = FALSE]
-    /\ floor' = [floor EXCEPT ![l] = IF Floor THEN <<high[l], Cardinality(Homes)>> ELSE Zero]
+    /\ active' = [active EXCEPT ![l] = {}]
+    /\ asked' = [asked EXCEPT ![l] = {}]
+    /\ floor' = [floor EXCEPT ![l] = LET low == <<high[l], Cardinality(Homes)>>
+                                     IN IF Floor THEN [all |-> low, writers |-> low] ELSE None2]
     /\ high' = IF Floor THEN high ELSE [high EXCEPT ![l] = 0]
     /\ toLeader' = [h \in Homes |-> [toLeader[h] EXCEPT ![l] = <<>>]]
     /\ UNCHANGED <<toHome, homeVars, last, wrong>>
@@ -315,7 +329,7 @@ Spec == Init /\ [][Next]_vars
 -----------------------------------------------------------------------------
 (* What must be true *)
 
-Exclusion == \A g, h \in Homes : Believes(g) /\ Believes(h) => g = h
+Exclusion == \A g, h \in Homes : Believes(g) /\ Believes(h) => g = h \/ Together(g, h)
 OrderAndTokens == wrong = ""
 
 \* Nothing of a request that is over stays at a leader that has processed all that was said to it.

@@ -20,19 +20,19 @@ final class ManagerView {
 
     /** How many grants are in force. */
     static int grants(Machine machine) {
-        return HomeView.isManager(machine) ? (HomeView.held(machine) ? 1 : 0) : LockManagerView.grants(machine);
+        return HomeView.isManager(machine) ? HomeView.grants(machine) : LockManagerView.grants(machine);
     }
 
     static long token(Machine machine, int index) {
-        return HomeView.isManager(machine) ? HomeView.token(machine) : LockManagerView.token(machine, index);
+        return HomeView.isManager(machine) ? HomeView.token(machine, index) : LockManagerView.token(machine, index);
     }
 
     static long hi(Machine machine, int index) {
-        return HomeView.isManager(machine) ? HomeView.token(machine) : LockManagerView.hi(machine, index);
+        return HomeView.isManager(machine) ? HomeView.token(machine, index) : LockManagerView.hi(machine, index);
     }
 
     static long ttl(Machine machine, int index) {
-        return HomeView.isManager(machine) ? HomeView.ttl(machine) : LockManagerView.ttl(machine, index);
+        return HomeView.isManager(machine) ? HomeView.ttl(machine, index) : LockManagerView.ttl(machine, index);
     }
 
     static long atLeast(Machine machine, int index) {
@@ -40,7 +40,7 @@ final class ManagerView {
     }
 
     static LockMode mode(Machine machine, int index) {
-        return HomeView.isManager(machine) ? LockMode.EXCLUSIVE : LockManagerView.mode(machine, index);
+        return HomeView.isManager(machine) ? HomeView.mode(machine, index) : LockManagerView.mode(machine, index);
     }
 
     static int permits(Machine machine, int index) {
@@ -48,11 +48,11 @@ final class ManagerView {
     }
 
     static long request(Machine machine, int index) {
-        return HomeView.isManager(machine) ? HomeView.request(machine) : LockManagerView.request(machine, index);
+        return HomeView.isManager(machine) ? HomeView.request(machine, index) : LockManagerView.request(machine, index);
     }
 
     static Peer session(Machine machine, int index) {
-        return HomeView.isManager(machine) ? HomeView.session(machine) : LockManagerView.session(machine, index);
+        return HomeView.isManager(machine) ? HomeView.session(machine, index) : LockManagerView.session(machine, index);
     }
 
     /** A grant or a waiter whose session is over, or a place that is kept beyond its time; empty if there is none. */

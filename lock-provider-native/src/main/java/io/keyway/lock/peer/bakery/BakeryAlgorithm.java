@@ -97,7 +97,7 @@ public final class BakeryAlgorithm implements Algorithm {
                                         ? new LockDirectory()
                                         : key.equals(BakeryKeys.CLUSTER)
                                                 ? ClusterMonitor.ofMajority(key)
-                                                : new HomeManager(key, BakeryKeys.HOME, settings);
+                                                : new HomeManager(key, BakeryKeys.HOME, settings, true);
     }
 
     @Override
@@ -146,7 +146,14 @@ public final class BakeryAlgorithm implements Algorithm {
 
     @Override
     public Set<Feature> features(LockUrl url) {
-        return EnumSet.of(Feature.FENCING, Feature.FIFO, Feature.LIST, Feature.BREAK, Feature.WAKE_UP);
+        return EnumSet.of(
+                Feature.READ_WRITE,
+                Feature.DRAIN,
+                Feature.FENCING,
+                Feature.FIFO,
+                Feature.LIST,
+                Feature.BREAK,
+                Feature.WAKE_UP);
     }
 
     @Override

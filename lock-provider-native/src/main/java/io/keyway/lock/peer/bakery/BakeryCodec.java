@@ -98,12 +98,17 @@ final class BakeryCodec implements BodyCodec {
         } else if (message instanceof OfRequest said) {
             out.text(said.name()).number(said.number());
             if (said instanceof Entering entering) {
-                LockFields.owner(entering.owner(), out.number(entering.waited()));
+                LockFields.owner(entering.owner(), entering.mode().write(out).number(entering.waited()));
             } else if (said instanceof AddTicket add) {
-                out.number(add.ticket()).flag(add.asks()).flag(add.holds()).number(add.waited());
+                add.mode()
+                        .write(out)
+                        .number(add.ticket())
+                        .flag(add.asks())
+                        .flag(add.holds())
+                        .number(add.waited());
                 LockFields.owner(add.owner(), out);
             } else if (said instanceof DropTicket drop) {
-                out.flag(drop.held());
+                out.number(drop.held() - DropTicket.NEVER_HELD);
             }
         } else if (message instanceof Answer answer) {
             out.number(answer.meeting()).number(answer.number());
@@ -111,9 +116,10 @@ final class BakeryCodec implements BodyCodec {
                 out.number(entered.highest());
             } else if (answer instanceof TicketAdded added) {
                 out.number(added.ahead()).number(added.holder().token());
-                LockFields.owner(
-                        added.holder().owner(),
+                LockFields.mode(
+                        added.holder().mode(),
                         out.number(Math.max(0, added.holder().nanos())));
+                LockFields.owner(added.holder().owner(), out);
             }
         } else if (message instanceof Begin begin) {
             ElectionCodec.id(begin.since(), out.number(begin.life()).number(begin.meeting()));
@@ -130,7 +136,8 @@ final class BakeryCodec implements BodyCodec {
             out.number(look.number()).text(look.name());
         } else if (message instanceof Seen seen) {
             LockFields.participants(seen.holders(), out.number(seen.number()));
-            LockFields.participants(seen.waiters(), out).number(seen.more()).flag(seen.last());
+            LockFields.participants(seen.softWriters(), LockFields.participants(seen.waiters(), out));
+            out.number(seen.more()).flag(seen.last());
         }
     }
 
@@ -159,7 +166,8 @@ final class BakeryCodec implements BodyCodec {
             return new Look(first, in.text(LockFields.MAX_NAME));
         } else if (kind == Seen.class) {
             List<Participant> holders = LockFields.participants(in);
-            return new Seen(first, holders, LockFields.participants(in), (int) in.number(Integer.MAX_VALUE), in.flag());
+            List<Participant> waiters = LockFields.participants(in);
+            return new Seen(first, holders, waiters, LockFields.participants(in), LockFields.integer(in), in.flag());
         }
         return kind == Begin.class
                 ? new Begin(first, in.number(), ElectionCodec.id(in))
@@ -172,17 +180,19 @@ final class BakeryCodec implements BodyCodec {
 
     private static BakeryMessage request(Class<?> kind, String name, long number, WireReader in) throws WireException {
         if (kind == Entering.class) {
+            RequestMode mode = RequestMode.read(in);
             long waited = in.number();
-            return new Entering(name, number, LockFields.owner(in), waited);
+            return new Entering(name, number, mode, LockFields.owner(in), waited);
         } else if (kind == AddTicket.class) {
+            RequestMode mode = RequestMode.read(in);
             long ticket = in.number(Ticket.MAX_STAMP);
             boolean asks = in.flag();
             boolean holds = in.flag();
             long waited = in.number();
-            return new AddTicket(name, number, ticket, asks, holds, LockFields.owner(in), waited);
+            return new AddTicket(name, number, mode, ticket, asks, holds, LockFields.owner(in), waited);
         }
         return kind == DropTicket.class
-                ? new DropTicket(name, number, in.flag())
+                ? new DropTicket(name, number, in.number() + DropTicket.NEVER_HELD)
                 : kind == Relinquished.class ? new Relinquished(name, number) : new Stands(name, number);
     }
 
@@ -193,7 +203,8 @@ final class BakeryCodec implements BodyCodec {
             int ahead = (int) in.number(Integer.MAX_VALUE);
             long token = in.number();
             long nanos = in.number();
-            Participant holder = new Participant(LockFields.owner(in), LockMode.EXCLUSIVE, 1, token, nanos);
+            LockMode mode = LockFields.mode(in);
+            Participant holder = new Participant(LockFields.owner(in), mode, 1, token, nanos);
             return new TicketAdded(meeting, number, ahead, holder);
         }
         return kind == Activated.class

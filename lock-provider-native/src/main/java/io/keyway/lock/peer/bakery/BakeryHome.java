@@ -103,13 +103,16 @@ class BakeryHome implements Machine {
         }
     }
 
-    private static final class Request {
+    static final class Request {
         final HomeCall.Want want;
         Phase phase = Phase.UNASKED;
         /** What leaders know it by; 0 before it was asked. */
         long number;
 
         long askedAt;
+        /** Of a reader that holds, since when. */
+        long heldAt = Turn.NEVER;
+
         long ticket;
         /** The highest ticket that it was told of. */
         long best;
@@ -130,6 +133,14 @@ class BakeryHome implements Machine {
             this.want = want;
         }
 
+        RequestMode mode() {
+            return RequestMode.of(want.mode(), want.quiet());
+        }
+
+        Participant participant(long token, long now) {
+            return new Participant(want.owner(), want.mode(), 1, token, Math.max(0, now - want.since()));
+        }
+
         Ask ask() {
             return new Ask(want.name(), want.number());
         }
@@ -146,6 +157,7 @@ class BakeryHome implements Machine {
             copy.phase = phase;
             copy.number = number;
             copy.askedAt = askedAt;
+            copy.heldAt = heldAt;
             copy.ticket = ticket;
             copy.best = best;
             copy.entered.addAll(entered);
@@ -159,8 +171,8 @@ class BakeryHome implements Machine {
 
         void encode(StateEncoder out) {
             out.put(want.name()).put(want.number()).value(want.owner()).put(want.answerAtOnce());
-            out.put(want.wantPlace()).time(want.since());
-            out.value(phase).put(number).time(askedAt).put(ticket).put(best);
+            out.put(want.wantPlace()).time(want.since()).value(want.mode()).put(want.quiet());
+            out.value(phase).put(number).time(askedAt).time(heldAt).put(ticket).put(best);
             out.value(entered)
                     .value(active)
                     .value(behind)
@@ -211,6 +223,11 @@ class BakeryHome implements Machine {
     private boolean looks;
 
     // What an unsafe variant does in another way
+
+    /** As what that request is told to leaders. */
+    RequestMode mode(Request request) {
+        return RequestMode.of(request.want.mode(), request.want.quiet());
+    }
 
     /** Whether it gives an activation back for a smaller ticket. */
     boolean yields() {
@@ -292,11 +309,11 @@ class BakeryHome implements Machine {
         Owner owner = request.want.owner();
         long waited = Math.max(0, turn.now() - request.want.since());
         if (request.phase == Phase.ENTERING) {
-            return new Entering(name, request.number, owner, waited);
+            return new Entering(name, request.number, mode(request), owner, waited);
         }
         boolean holds = request.phase != Phase.TICKETED;
         boolean asks = request.want.answerAtOnce();
-        return new AddTicket(name, request.number, request.ticket, asks, holds, owner, waited);
+        return new AddTicket(name, request.number, mode(request), request.ticket, asks, holds, owner, waited);
     }
 
     // Messages
@@ -371,6 +388,7 @@ class BakeryHome implements Machine {
         if (request.phase == Phase.TICKETED && isMajority(counted(request, turn))) {
             request.phase = Phase.HOLDING;
             request.tellAt = turn.now() + TELL;
+            request.heldAt = request.want.mode() == LockMode.SHARED ? turn.now() : Turn.NEVER;
             long token = new Ticket(request.ticket, process).token();
             call(request.want.name(), new HomeCall.Yours(request.want.number(), token), turn);
         }
@@ -413,8 +431,12 @@ class BakeryHome implements Machine {
     }
 
     private void enterAnew(Request request, Turn turn) {
+        DropTicket drop = dropped(request, false, turn);
+        boolean first = !request.mode().isSoft(); // leaders watch readers as long as a soft writer is there
         asked.remove(request.number);
-        sayToAll(new DropTicket(request.want.name(), request.number, false), turn);
+        if (first) {
+            sayToAll(drop, turn);
+        }
         request.entered.clear();
         request.active.clear();
         request.behind.clear();
@@ -422,6 +444,15 @@ class BakeryHome implements Machine {
         request.best = 0;
         request.ticket = 0;
         enter(request, turn);
+        if (!first) {
+            sayToAll(drop, turn);
+        }
+    }
+
+    private static DropTicket dropped(Request request, boolean held, Turn turn) {
+        long since = request.heldAt == Turn.NEVER ? turn.now() : request.heldAt;
+        long nanos = held ? Math.max(0, turn.now() - since) : DropTicket.NEVER_HELD;
+        return new DropTicket(request.want.name(), request.number, nanos);
     }
 
     private void askedToYield(String leader, Request request, Turn turn) {
@@ -573,7 +604,7 @@ class BakeryHome implements Machine {
         if (request != null && request.phase != Phase.UNASKED) {
             asked.remove(request.number);
             boolean held = request.phase == Phase.HOLDING || request.phase == Phase.LOST;
-            sayToAll(new DropTicket(ask.name(), request.number, held), turn);
+            sayToAll(dropped(request, held, turn), turn);
         }
     }
 
@@ -659,17 +690,22 @@ class BakeryHome implements Machine {
 
     // Who keeps others waiting
 
+    private boolean hasAnswered(String leader, Request request, Turn turn) {
+        if (request.phase == Phase.ENTERING) {
+            return request.entered.contains(leader);
+        }
+        boolean waitsToBeTold = request.phase == Phase.UNASKED || request.mode().isSoft();
+        return waitsToBeTold
+                ? leader.equals(self) || turn.peers().up(leader)
+                : request.active.contains(leader)
+                        || request.behind.contains(leader)
+                        || request.refused.contains(leader);
+    }
+
     private void tellSilent(Request request, Turn turn) {
         List<String> silent = new ArrayList<>();
         for (String leader : leaders) {
-            boolean answers = request.phase == Phase.UNASKED
-                    ? leader.equals(self) || turn.peers().up(leader)
-                    : request.phase == Phase.ENTERING
-                            ? request.entered.contains(leader)
-                            : request.active.contains(leader)
-                                    || request.behind.contains(leader)
-                                    || request.refused.contains(leader);
-            if (!answers) {
+            if (!hasAnswered(leader, request, turn)) {
                 silent.add(leader);
             }
         }
@@ -711,16 +747,23 @@ class BakeryHome implements Machine {
             HomeCall.Want want = request.want;
             if (want.name().equals(show.name())) {
                 long token = request.phase == Phase.HOLDING ? new Ticket(request.ticket, process).token() : 0;
-                long nanos = Math.max(0, turn.now() - want.since());
-                all.add(new Participant(want.owner(), LockMode.EXCLUSIVE, 1, token, nanos));
+                if (request.mode().isSoft() && token == 0) {
+                    all.addSoftWriter(request.participant(token, turn.now()));
+                } else {
+                    all.add(request.participant(token, turn.now()));
+                }
             }
         }
         Key key = BakeryKeys.lock(show.name());
         for (ParticipantList.Part part : all.parts()) {
-            LockMessage.Status status = new LockMessage.Status(
-                    key, show.request(), part.holders(), part.waiters(), part.more(), part.last());
-            turn.send(show.peer(), status);
+            Seen seen = new Seen(0, part.holders(), part.waiters(), part.softWriters(), part.more(), part.last());
+            turn.send(show.peer(), status(key, show.request(), seen));
         }
+    }
+
+    private static LockMessage.Status status(Key key, long request, Seen seen) {
+        return new LockMessage.Status(
+                key, request, seen.holders(), seen.waiters(), seen.softWriters(), 0, 0, seen.more(), seen.last());
     }
 
     private void seen(String leader, Seen seen, Turn turn) {
@@ -729,10 +772,7 @@ class BakeryHome implements Machine {
             return;
         }
         HomeCall.Show show = waits.show();
-        Key key = BakeryKeys.lock(show.name());
-        LockMessage.Status status =
-                new LockMessage.Status(key, show.request(), seen.holders(), seen.waiters(), seen.more(), seen.last());
-        turn.send(show.peer(), status);
+        turn.send(show.peer(), status(BakeryKeys.lock(show.name()), show.request(), seen));
         if (seen.last()) {
             questions.remove(seen.number());
         }

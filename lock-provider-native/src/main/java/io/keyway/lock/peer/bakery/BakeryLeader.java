@@ -41,6 +41,7 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.peer.service.Promising;
 import io.keyway.lock.spi.Owner;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -61,21 +62,22 @@ import org.jspecify.annotations.Nullable;
  * nothing. <i>Speaking</i>.
  *
  * <p><b>States of a request.</b> <i>Entering</i>: it has no ticket yet. <i>Ticketed</i>: it waits, in the order of
- * tickets. <i>Active</i>: this leader lets it in, and nobody else. <i>Orphaned</i>, of an active one: the session with
- * its home is over, and somebody may hold by it until a time.
+ * tickets; soft writers after all others. <i>Active</i>: this leader lets it in, and nobody whom it excludes.
+ * <i>Orphaned</i>, of an active one: the session with its home is over, and somebody may hold by it until a time.
  *
  * <p><b>Messages</b> ({@link BakeryMessage}). ENTERING is answered by ENTERED, ADDTICKET by ACTIVATED, TICKETADDED or
  * REFUSED, now or later. DROPTICKET ends a request, RELINQUISHED an activation. BEGIN to END say all that a home asks
- * for, at each beginning of a session. YIELD and QUESTION ask the home of the active request for RELINQUISHED and
+ * for, at each beginning of a session. YIELD and QUESTION ask the home of an active request for RELINQUISHED and
  * STANDS.
  *
  * <p><b>Invariants.</b>
  *
  * <ul>
- *   <li>B1. One request of a lock is active at most, until its home drops it or gives it back, or was not heard for
- *       {@link #VOTE} times the longest lease, by which time nobody counts it.
- *   <li>B2. The smallest ticket is let in, and none over the head of one that was entering before it. This is for
- *       order; nobody's safety depends on it.
+ *   <li>B1. One writer of a lock is active at most, or readers and no writer, each until its home drops it or gives it
+ *       back, or was not heard for {@link #VOTE} times the longest lease, by which time nobody counts it.
+ *   <li>B2. The smallest ticket that waits is let in, and none over the head of one that excludes it and was entering
+ *       before it; so no reader passes a writer. This is for order; nobody's safety depends on it.
+ *   <li>A soft writer is let in when nobody else is known here, and gives way to whoever comes before it holds.
  *   <li>B4. What a home has dropped, or does not say again, is over here. Messages of a session come in order, and
  *       those of an earlier session never after those of a later one.
  *   <li>B5. A leader that starts anew is silent until nothing that its former lives have said is counted.
@@ -83,8 +85,8 @@ import org.jspecify.annotations.Nullable;
  *       leases after the view was elected by which it got it. It hears homes that know of its seat, and only those.
  *   <li>V6. It lets no ticket in above what a majority of the members has recorded, and begins above what was recorded
  *       when it got its seat.
- *   <li>Tokens rise: a ticket is refused that is not above all that have held here and were forgotten; for a new life,
- *       above all of the former ones, which a record on disk bounds. The one exception holds already.
+ *   <li>Tokens rise: a ticket is refused that is not above all that exclude it, have held here and were forgotten; for
+ *       a new life, above all of the former ones, which a record on disk bounds. The one exception holds already.
  * </ul>
  */
 class BakeryLeader implements Machine, Promising {
@@ -139,7 +141,7 @@ class BakeryLeader implements Machine, Promising {
 
     // What an unsafe variant does in another way
 
-    /** Whether an active request keeps all others out. */
+    /** Whether an active request keeps out all that it excludes. */
     boolean isExclusive() {
         return true;
     }
@@ -147,11 +149,11 @@ class BakeryLeader implements Machine, Promising {
     /** Who is let in next; null if nobody is. */
     @Nullable
     Entry next(LeaderTable table, Turn turn) {
-        List<Entry> waiting = table.waiting();
-        if (waiting.isEmpty()) {
+        Entry first = table.first(turn.now());
+        boolean fits = first != null && (table.fits(first) || !isExclusive());
+        if (first == null || !fits || (first.isLast() && !table.isDrained(first, turn.now()))) {
             return null;
         }
-        Entry first = waiting.get(0);
         if (first.ticket != null && first.ticket.stamp() > bound && !first.holds) {
             turn.goal(BakeryGoal.WAITED_FOR_A_RECORD);
             return null;
@@ -204,7 +206,8 @@ class BakeryLeader implements Machine, Promising {
     public void received(Peer from, Message message, Turn turn) {
         if (message instanceof Look look) {
             for (ParticipantList.Part part : listed(look.name(), turn).parts()) {
-                Seen seen = new Seen(look.number(), part.holders(), part.waiters(), part.more(), part.last());
+                Seen seen = new Seen(
+                        look.number(), part.holders(), part.waiters(), part.softWriters(), part.more(), part.last());
                 turn.send(from, seen);
             }
         } else if (message instanceof BakeryMessage.ToLeader said) { // no client speaks for a member
@@ -351,7 +354,7 @@ class BakeryLeader implements Machine, Promising {
         RequestId id = new RequestId(member, home.life, said.number());
         if (said instanceof Entering entering) {
             LeaderTable table = tables.computeIfAbsent(said.name(), name -> new LeaderTable(name, floor));
-            Entry entry = entry(table, id, home, entering.owner(), entering.waited(), turn);
+            Entry entry = entry(table, id, home, entering.mode(), entering.owner(), entering.waited(), turn);
             answerEntering(entry, turn);
         } else if (said instanceof AddTicket add) {
             addTicket(id, home, add, turn);
@@ -362,38 +365,38 @@ class BakeryLeader implements Machine, Promising {
             return;
         }
         if (said instanceof DropTicket drop) {
-            if (drop.held() && entry.ticket != null) {
-                table.floor = Ticket.later(table.floor, entry.ticket);
+            if (drop.held() != DropTicket.NEVER_HELD) {
+                table.held(entry, turn.now() - drop.held());
             }
             drop(table, entry, turn);
-        } else if (said instanceof Relinquished && table.active == entry) {
-            deactivate(table, entry, turn);
-        } else if (said instanceof Stands && table.active == entry) {
-            table.questioned = false;
+        } else if (said instanceof Relinquished && entry.active) {
+            deactivate(entry, turn);
+        } else if (said instanceof Stands && entry.active) {
+            entry.questioned = false;
             tellHeld(table, turn);
         }
         settle(table, turn);
     }
 
     /** The entry of that request, bound to the session by which it was said last. */
-    private Entry entry(LeaderTable table, RequestId id, Home home, Owner owner, long waited, Turn turn) {
+    private Entry entry(
+            LeaderTable table, RequestId id, Home home, RequestMode mode, Owner owner, long waited, Turn turn) {
         Entry entry = table.entries.get(id);
         if (entry == null) {
-            entry = new Entry(id, home.process, owner, turn.now() - Math.max(0, waited), turn.now());
+            entry = new Entry(id, home.process, mode, owner, turn.now() - Math.max(0, waited), turn.now());
             table.entries.put(id, entry);
         }
         if (home.peer != null && !home.peer.equals(entry.peer)) {
             entry.peer = home.peer;
             turn.member().await(home.peer, BakeryKeys.LEADER, patience(turn));
-            if (table.active == entry) {
+            if (entry.active) {
                 turn.goal(BakeryGoal.TAKEN_UP_AGAIN);
                 turn.member().grant(home.peer, BakeryKeys.LEADER, entry.serial, vote(turn));
             }
         }
-        if (table.active == entry && entry.meeting != home.meeting) {
-            // The home has begun anew: what it was asked before is not heeded.
-            table.asked = false;
-            table.questioned = false;
+        if (entry.meeting != home.meeting) { // The home has begun anew: what it was asked before is not heeded.
+            entry.asked = false;
+            entry.questioned = false;
         }
         entry.until = Turn.NEVER;
         entry.meeting = home.meeting;
@@ -414,13 +417,14 @@ class BakeryLeader implements Machine, Promising {
             turn.force(new Reserved(reserved));
         }
         LeaderTable table = tables.computeIfAbsent(add.name(), name -> new LeaderTable(name, floor));
-        Entry entry = entry(table, id, home, add.owner(), add.waited(), turn);
+        Entry entry = entry(table, id, home, add.mode(), add.owner(), add.waited(), turn);
         entry.holds = add.holds();
         if (entry.ticket == null) {
             Ticket ticket = new Ticket(add.ticket(), home.process);
             Set<RequestId> before = new TreeSet<>();
             for (Entry other : table.entries.values()) {
-                if (other != entry && other.ticket == null) {
+                boolean counts = other != entry && !other.mode.isSoft() && !other.mode.goesWith(entry.mode);
+                if (counts && other.ticket == null) {
                     before.add(other.id);
                 } else if (other.ticket != null && other.ticket.stamp() == ticket.stamp()) {
                     turn.goal(BakeryGoal.EQUAL_TICKETS);
@@ -432,7 +436,7 @@ class BakeryLeader implements Machine, Promising {
             if (add.holds()) {
                 turn.goal(BakeryGoal.HOLDER_TOLD_ANEW);
             }
-        } else if (table.active == entry) {
+        } else if (entry.active) {
             answer(entry, new Activated(entry.meeting, entry.id.number()), turn);
         }
         entry.told = -1;
@@ -445,9 +449,7 @@ class BakeryLeader implements Machine, Promising {
                 boolean ofIt = entry.id.member().equals(member) && entry.id.life() == home.life;
                 if (ofIt && entry.meeting != home.meeting) {
                     turn.goal(BakeryGoal.NOT_SAID_AGAIN);
-                    if (entry.ticket != null) {
-                        table.floor = Ticket.later(table.floor, entry.ticket); // it may have held
-                    }
+                    table.held(entry, turn.now()); // or may have
                     drop(table, entry, turn);
                 }
             }
@@ -468,13 +470,11 @@ class BakeryLeader implements Machine, Promising {
 
     /** A table has changed: refuses, lets in, asks, tells places, and forgets it if nobody is left. */
     private void settle(LeaderTable table, Turn turn) {
+        table.watchReaders(turn.now());
         if (speaks) {
             refuseLate(table, turn);
-            if (table.active == null || !isExclusive()) {
-                Entry next = next(table, turn);
-                if (next != null) {
-                    activate(table, next, turn);
-                }
+            for (Entry next = next(table, turn); next != null; next = next(table, turn)) {
+                activate(next, turn);
             }
             askToYield(table, turn);
             askWhetherHeld(table, turn);
@@ -488,18 +488,23 @@ class BakeryLeader implements Machine, Promising {
 
     private void refuseLate(LeaderTable table, Turn turn) {
         for (Entry entry : table.waiting()) {
-            if (entry.ticket != null && !entry.holds && entry.ticket.compareTo(table.floor) <= 0) {
-                turn.goal(BakeryGoal.REFUSED);
-                answer(entry, new Refused(entry.meeting, entry.id.number()), turn);
+            if (!table.isLate(entry) || (entry.isLast() && !table.isDrained(entry, turn.now()))) {
+                continue; // whoever is after all others draws when nobody is before it
+            }
+            turn.goal(BakeryGoal.REFUSED);
+            answer(entry, new Refused(entry.meeting, entry.id.number()), turn);
+            if (entry.mode.isSoft()) {
+                entry.ticket = null; // its home asks again before it drops this one, so that readers stay watched
+            } else {
                 drop(table, entry, turn);
             }
         }
     }
 
-    private void activate(LeaderTable table, Entry entry, Turn turn) {
-        table.active = entry;
-        table.asked = false;
-        table.questioned = false;
+    private void activate(Entry entry, Turn turn) {
+        entry.active = true;
+        entry.asked = false;
+        entry.questioned = false;
         entry.unsure = false;
         entry.serial = ++serials;
         if (entry.peer != null) {
@@ -508,18 +513,18 @@ class BakeryLeader implements Machine, Promising {
         answer(entry, new Activated(entry.meeting, entry.id.number()), turn);
     }
 
-    private static void deactivate(LeaderTable table, Entry entry, Turn turn) {
-        table.active = null;
-        table.asked = false;
-        table.questioned = false;
+    private static void deactivate(Entry entry, Turn turn) {
+        entry.active = false;
+        entry.asked = false;
+        entry.questioned = false;
         if (entry.peer != null) {
             turn.member().ungrant(entry.peer, BakeryKeys.LEADER, entry.serial, vote(turn));
         }
     }
 
     private static void drop(LeaderTable table, Entry entry, Turn turn) {
-        if (table.active == entry) {
-            deactivate(table, entry, turn);
+        if (entry.active) {
+            deactivate(entry, turn);
         }
         if (entry.peer != null) {
             turn.member().unawait(entry.peer, BakeryKeys.LEADER, patience(turn));
@@ -527,40 +532,44 @@ class BakeryLeader implements Machine, Promising {
         table.entries.remove(entry.id);
     }
 
+    /** Those that are let in and exclude the first that waits, and are after it. */
     private void askToYield(LeaderTable table, Turn turn) {
-        Entry active = table.active;
-        List<Entry> waiting = table.waiting();
-        if (active == null || active.ticket == null || table.asked || waiting.isEmpty()) {
+        Entry first = table.first(turn.now());
+        if (first == null || first.ticket == null) {
             return;
         }
-        Entry first = waiting.get(0);
-        if (first.ticket != null && (first.holds || first.ticket.compareTo(active.ticket) < 0) && !isOrphan(active)) {
-            table.asked = true;
-            answer(active, new Yield(active.meeting, active.id.number()), turn);
+        for (Entry active : table.active()) {
+            boolean mayBe = !active.asked && !active.isOrphan() && !active.mode.goesWith(first.mode);
+            if (mayBe && first.isBefore(active)) {
+                active.asked = true;
+                answer(active, new Yield(active.meeting, active.id.number()), turn);
+            }
         }
     }
 
     /**
-     * Whoever asks only whether it can have the lock hears so when the home of the one that is let in has said that
-     * that is not over: a release that was made before the question counts, wherever it was made.
+     * Whoever asks only whether it can have the lock hears so when the home of one that is let in has said that that
+     * is not over: a release that was made before the question counts, wherever it was made.
      */
     private void askWhetherHeld(LeaderTable table, Turn turn) {
-        Entry active = table.active;
-        if (active == null || table.questioned) {
-            return;
-        }
+        List<Entry> active = table.active();
+        boolean questions = false;
         for (Entry entry : table.waiting()) {
-            if (entry.unsure) {
-                if (isOrphan(active) || entry.id.member().equals(active.id.member())) {
-                    entry.unsure = false;
-                } else {
-                    table.questioned = true;
+            if (entry.unsure && !active.isEmpty()) {
+                for (Entry each : active) {
+                    entry.unsure &= !each.isOrphan() && !entry.id.member().equals(each.id.member());
                 }
+                questions |= entry.unsure;
             }
         }
-        if (table.questioned) {
+        for (Entry each : active) {
+            questions &= !each.questioned;
+        }
+        if (questions) {
             turn.goal(BakeryGoal.QUESTIONED);
-            answer(active, new Question(active.meeting, active.id.number()), turn);
+            Entry first = active.get(0);
+            first.questioned = true;
+            answer(first, new Question(first.meeting, first.id.number()), turn);
         }
     }
 
@@ -572,19 +581,20 @@ class BakeryLeader implements Machine, Promising {
     }
 
     private void tellPlaces(LeaderTable table, Turn turn) {
+        List<Entry> active = table.active();
+        if (active.isEmpty()) {
+            return;
+        }
         int ahead = 0;
         for (Entry entry : table.waiting()) {
-            if (table.active != null && !entry.unsure && entry.told != ahead && (ahead < TOLD || entry.told < 0)) {
-                entry.told = ahead;
-                Participant holder = holder(table.active, turn);
-                answer(entry, new TicketAdded(entry.meeting, entry.id.number(), ahead, holder), turn);
+            int place = entry.isLast() ? 0 : ahead; // a soft writer has none
+            if (!entry.unsure && entry.told != place && (place < TOLD || entry.told < 0)) {
+                entry.told = place;
+                Participant holder = active.get(0).holder(turn.now());
+                answer(entry, new TicketAdded(entry.meeting, entry.id.number(), place, holder), turn);
             }
             ahead++;
         }
-    }
-
-    private static Participant holder(Entry active, Turn turn) {
-        return active.participant(active.ticket == null ? 0 : active.ticket.token(), turn.now());
     }
 
     // Answers
@@ -597,7 +607,7 @@ class BakeryLeader implements Machine, Promising {
 
     private void answer(Entry entry, Answer answer, Turn turn) {
         Home home = homes.get(entry.id.member());
-        if (!speaks || isOrphan(entry) || home == null || home.life != entry.id.life()) {
+        if (!speaks || entry.isOrphan() || home == null || home.life != entry.id.life()) {
             return;
         }
         if (entry.id.member().equals(self)) {
@@ -614,9 +624,9 @@ class BakeryLeader implements Machine, Promising {
                 if (entry.id.member().equals(member)) {
                     answerEntering(entry, turn);
                     entry.told = -1;
-                    if (table.active == entry) {
-                        table.asked = false;
-                        table.questioned = false;
+                    if (entry.active) {
+                        entry.asked = false;
+                        entry.questioned = false;
                         answer(entry, new Activated(entry.meeting, entry.id.number()), turn);
                     }
                 }
@@ -627,25 +637,20 @@ class BakeryLeader implements Machine, Promising {
 
     // Who is not heard
 
-    private static boolean isOrphan(Entry entry) {
-        return entry.until != Turn.NEVER;
-    }
-
     /** Its home was not heard for so long that nobody can hold by this leader. */
     private void expired(MemberView.Expired expired, Turn turn) {
         for (LeaderTable table : List.copyOf(tables.values())) {
-            Entry active = table.active;
-            if (active != null && expired.peer().equals(active.peer) && active.serial == expired.token()) {
-                lapsed(table, active, turn);
+            for (Entry active : table.active()) {
+                if (expired.peer().equals(active.peer) && active.serial == expired.token()) {
+                    lapsed(table, active, turn);
+                }
             }
         }
     }
 
     private void lapsed(LeaderTable table, Entry active, Turn turn) {
         turn.goal(BakeryGoal.LAPSED);
-        if (active.ticket != null) {
-            table.floor = Ticket.later(table.floor, active.ticket); // it may have held
-        }
+        table.held(active, turn.now()); // or may have
         drop(table, active, turn);
         settle(table, turn);
     }
@@ -657,7 +662,7 @@ class BakeryLeader implements Machine, Promising {
                     continue;
                 }
                 entry.peer = null;
-                if (table.active == entry) {
+                if (entry.active) {
                     turn.goal(BakeryGoal.ORPHANED);
                     entry.until = turn.now() + vote(turn);
                     turn.member().keep(entry.until);
@@ -672,10 +677,13 @@ class BakeryLeader implements Machine, Promising {
     private void armLapses(Turn turn) {
         long next = Turn.NEVER;
         for (LeaderTable table : tables.values()) {
-            Entry active = table.active;
-            if (active != null) {
+            boolean written = false;
+            for (Entry active : table.active()) {
                 next = Turn.earlier(next, active.until);
-            } else if (speaks) {
+                written |= !active.mode.isReader();
+            }
+            if (!written && speaks) {
+                next = Turn.earlier(next, table.nextQuiet(turn.now()));
                 for (Entry entry : table.entries.values()) {
                     if (entry.ticket == null) { // from then on it keeps nobody waiting
                         long at = entry.enteredAt + turn.member().maxTtl();
@@ -697,12 +705,12 @@ class BakeryLeader implements Machine, Promising {
             speak(turn);
         } else {
             for (LeaderTable table : List.copyOf(tables.values())) {
-                Entry active = table.active;
-                if (active != null && Turn.due(active.until, turn.now())) {
-                    lapsed(table, active, turn);
-                } else {
-                    settle(table, turn);
+                for (Entry active : table.active()) {
+                    if (Turn.due(active.until, turn.now())) {
+                        lapsed(table, active, turn);
+                    }
                 }
+                settle(table, turn);
             }
         }
         armLapses(turn);
@@ -714,10 +722,15 @@ class BakeryLeader implements Machine, Promising {
         ParticipantList all = new ParticipantList();
         LeaderTable table = tables.get(name);
         if (table != null) {
-            if (table.active != null) {
-                all.add(holder(table.active, turn));
+            table.active().forEach(entry -> all.add(entry.holder(turn.now())));
+            for (Entry entry : table.waiting()) {
+                Participant waiter = entry.participant(0, turn.now());
+                if (entry.isLast()) {
+                    all.addSoftWriter(waiter);
+                } else {
+                    all.add(waiter);
+                }
             }
-            table.waiting().forEach(entry -> all.add(entry.participant(0, turn.now())));
         }
         return all;
     }
@@ -729,6 +742,9 @@ class BakeryLeader implements Machine, Promising {
                     show.request(),
                     part.holders(),
                     part.waiters(),
+                    part.softWriters(),
+                    0,
+                    0,
                     part.more(),
                     part.last());
             turn.send(show.peer(), status);
@@ -742,7 +758,7 @@ class BakeryLeader implements Machine, Promising {
     public boolean hasPromised() {
         boolean letsIn = false;
         for (LeaderTable table : tables.values()) {
-            letsIn |= table.active != null;
+            letsIn |= !table.active().isEmpty();
         }
         return letsIn || (!speaks && !tenure.equals(ViewId.NONE));
     }
@@ -752,11 +768,14 @@ class BakeryLeader implements Machine, Promising {
         return tables.values();
     }
 
-    /** Whom it lets in; null if nobody is. */
-    @Nullable
-    RequestId active(String name) {
+    /** Whom it lets in. */
+    List<RequestId> active(String name) {
+        List<RequestId> all = new ArrayList<>();
         LeaderTable table = tables.get(name);
-        return table == null || table.active == null ? null : table.active.id;
+        if (table != null) {
+            table.active().forEach(entry -> all.add(entry.id));
+        }
+        return all;
     }
 
     boolean speaks() {
@@ -789,17 +808,7 @@ class BakeryLeader implements Machine, Promising {
             twin.peer = home.peer;
             copy.homes.put(member, twin);
         });
-        tables.forEach((name, table) -> {
-            LeaderTable twin = new LeaderTable(name, table.floor);
-            table.entries.forEach((id, entry) -> {
-                Entry same = entry.copy();
-                twin.entries.put(id, same);
-                twin.active = table.active == entry ? same : twin.active;
-            });
-            twin.asked = table.asked;
-            twin.questioned = table.questioned;
-            copy.tables.put(name, twin);
-        });
+        tables.forEach((name, table) -> copy.tables.put(name, table.copy()));
         copy.floor = floor;
         copy.high = high;
         copy.reserved = reserved;
@@ -837,10 +846,6 @@ class BakeryLeader implements Machine, Promising {
                     .value(home.peer);
         });
         out.put(tables.size());
-        tables.forEach((name, table) -> {
-            out.put(name).value(table.floor).put(table.asked).put(table.questioned);
-            out.value(table.active == null ? null : table.active.id).put(table.entries.size());
-            table.entries.values().forEach(entry -> entry.encode(out));
-        });
+        tables.values().forEach(table -> table.encode(out));
     }
 }

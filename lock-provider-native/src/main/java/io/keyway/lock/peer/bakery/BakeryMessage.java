@@ -65,9 +65,9 @@ sealed interface BakeryMessage extends Message {
     /**
      * ENTERING and GETMAXTICKET: a client wants the lock. Answered by {@link Entered}.
      *
-     * @param waited nanoseconds since it asked, for administrators
+     * @param waited nanoseconds since it asked
      */
-    record Entering(String name, long number, Owner owner, long waited) implements OfRequest {}
+    record Entering(String name, long number, RequestMode mode, Owner owner, long waited) implements OfRequest {}
 
     /**
      * ADDTICKET, LOCKEXITING and ACTIVATE: the request has its ticket, and wants to be let in. Answered by
@@ -77,15 +77,26 @@ sealed interface BakeryMessage extends Message {
      * @param asks wants to hear at once whether another one holds the lock
      * @param holds a majority has it active: its client may believe in the lock
      */
-    record AddTicket(String name, long number, long ticket, boolean asks, boolean holds, Owner owner, long waited)
+    record AddTicket(
+            String name,
+            long number,
+            RequestMode mode,
+            long ticket,
+            boolean asks,
+            boolean holds,
+            Owner owner,
+            long waited)
             implements OfRequest {}
 
     /**
      * DROPTICKET: the request is over.
      *
-     * @param held it was granted: smaller tickets come too late
+     * @param held of one that was granted, so that smaller tickets come too late: for how many nanoseconds; {@link
+     *     #NEVER_HELD} of others
      */
-    record DropTicket(String name, long number, boolean held) implements OfRequest {}
+    record DropTicket(String name, long number, long held) implements OfRequest {
+        static final long NEVER_HELD = -1;
+    }
 
     /** The home counts this leader's activation no more, and nobody holds by it. Answers {@link Yield}. */
     record Relinquished(String name, long number) implements OfRequest {}
@@ -104,11 +115,11 @@ sealed interface BakeryMessage extends Message {
      * TICKETADDED: others are before it.
      *
      * @param ahead how many wait before it
-     * @param holder who is let in
+     * @param holder who is let in, or one of them
      */
     record TicketAdded(long meeting, long number, int ahead, Participant holder) implements Answer {}
 
-    /** ACTIVATED: this leader lets that request in, and no other one. */
+    /** ACTIVATED: this leader lets that request in, and none that excludes it. */
     record Activated(long meeting, long number) implements Answer {}
 
     /** A greater ticket has held the lock: draw another one. */
@@ -143,7 +154,13 @@ sealed interface BakeryMessage extends Message {
      *
      * @param number that of the question
      */
-    record Seen(long number, List<Participant> holders, List<Participant> waiters, int more, boolean last)
+    record Seen(
+            long number,
+            List<Participant> holders,
+            List<Participant> waiters,
+            List<Participant> softWriters,
+            int more,
+            boolean last)
             implements BetweenHomes {}
 
     /** Of a leader: it knows that it has a seat, by that view. Answered by {@link Begin}. */

@@ -45,9 +45,7 @@ public final class BakeryView {
     public static List<String> active(Machine leader) {
         List<String> all = new ArrayList<>();
         for (LeaderTable table : ((BakeryLeader) leader).tables()) {
-            if (table.active != null) {
-                all.add(table.name + " " + table.active.id);
-            }
+            table.active().forEach(entry -> all.add(table.name + " " + entry.id));
         }
         return all;
     }

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.bakery;
 
-import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.home.Ticket;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
@@ -32,6 +31,7 @@ final class LeaderTable {
     static final class Entry {
         final RequestId id;
         final int process;
+        final RequestMode mode;
         final Owner owner;
         final long since;
         /** When it was entering. */
@@ -45,6 +45,12 @@ final class LeaderTable {
         boolean holds;
         /** It is to hear whether somebody holds, and nobody has said so yet. */
         boolean unsure;
+        /** It is let in. */
+        boolean active;
+        /** Its home was asked to yield; whether it still stands. */
+        boolean asked;
+
+        boolean questioned;
         /** The session of its home; null for the home of this member, and for an orphan. */
         @Nullable
         Peer peer;
@@ -57,24 +63,49 @@ final class LeaderTable {
         /** The place that was told last; -1 if none was. */
         int told = -1;
 
-        Entry(RequestId id, int process, Owner owner, long since, long enteredAt) {
+        Entry(RequestId id, int process, RequestMode mode, Owner owner, long since, long enteredAt) {
             this.id = id;
             this.process = process;
+            this.mode = mode;
             this.owner = owner;
             this.since = since;
             this.enteredAt = enteredAt;
         }
 
+        boolean isOrphan() {
+            return until != Turn.NEVER;
+        }
+
+        /** It has no place in the order: it is after all others until it holds. */
+        boolean isLast() {
+            return mode.isSoft() && !holds;
+        }
+
+        /** Whether it is to be let in before that one, which does not hold as far as is known. */
+        boolean isBefore(Entry other) {
+            if (isLast() != other.isLast()) {
+                return !isLast();
+            }
+            return ticket != null && other.ticket != null && (holds || ticket.compareTo(other.ticket) < 0);
+        }
+
         Participant participant(long token, long now) {
-            return new Participant(owner, LockMode.EXCLUSIVE, 1, token, Math.max(0, now - since));
+            return new Participant(owner, mode.mode(), 1, token, Math.max(0, now - since));
+        }
+
+        Participant holder(long now) {
+            return participant(ticket == null ? 0 : ticket.token(), now);
         }
 
         Entry copy() {
-            Entry copy = new Entry(id, process, owner, since, enteredAt);
+            Entry copy = new Entry(id, process, mode, owner, since, enteredAt);
             copy.ticket = ticket;
             copy.before = before;
             copy.holds = holds;
             copy.unsure = unsure;
+            copy.active = active;
+            copy.asked = asked;
+            copy.questioned = questioned;
             copy.peer = peer;
             copy.meeting = meeting;
             copy.until = until;
@@ -86,6 +117,7 @@ final class LeaderTable {
         void encode(StateEncoder out) {
             out.value(id)
                     .put(process)
+                    .value(mode)
                     .value(owner)
                     .time(since)
                     .time(enteredAt)
@@ -93,6 +125,9 @@ final class LeaderTable {
                     .value(before);
             out.put(holds)
                     .put(unsure)
+                    .put(active)
+                    .put(asked)
+                    .put(questioned)
                     .value(peer)
                     .put(meeting)
                     .time(until)
@@ -101,33 +136,140 @@ final class LeaderTable {
         }
     }
 
+    private static final Comparator<Entry> ORDER = Comparator.comparing((Entry entry) -> !entry.holds)
+            .thenComparing(Entry::isLast)
+            .thenComparing(entry -> Objects.requireNonNull(entry.ticket));
+
     final String name;
     final TreeMap<RequestId, Entry> entries = new TreeMap<>();
 
-    @Nullable
-    Entry active;
-    /** The home of the active one was asked to yield; whether it still stands. */
-    boolean asked;
-
-    boolean questioned;
-    /** No ticket that is not above this one is let in. */
+    /** No writer's ticket that is not above this one is let in. */
     Ticket floor;
+    /** The same of readers, who may come after one that has a greater ticket. */
+    private Ticket floorOfReaders;
+    /** Since when no reader is known to have been let in; NEVER while there is no soft writer. */
+    private long quietSince = Turn.NEVER;
 
     LeaderTable(String name, Ticket floor) {
         this.name = name;
         this.floor = floor;
+        this.floorOfReaders = floor;
     }
 
-    /** Those that wait with a ticket, in order; who holds already before all others. */
-    List<Entry> waiting() {
-        List<Entry> all = new ArrayList<>();
+    /** Those that are let in. */
+    List<Entry> active() {
+        List<Entry> all = new ArrayList<>(1);
         for (Entry entry : entries.values()) {
-            if (entry.ticket != null && entry != active) {
+            if (entry.active) {
                 all.add(entry);
             }
         }
-        all.sort(Comparator.comparing((Entry entry) -> !entry.holds)
-                .thenComparing(entry -> Objects.requireNonNull(entry.ticket)));
         return all;
+    }
+
+    /** Those that wait with a ticket, in order; who holds already before all others, and soft writers after them. */
+    List<Entry> waiting() {
+        List<Entry> all = new ArrayList<>();
+        for (Entry entry : entries.values()) {
+            if (entry.ticket != null && !entry.active) {
+                all.add(entry);
+            }
+        }
+        all.sort(ORDER);
+        return all;
+    }
+
+    /** Whose turn it is of those that wait; null if nobody does but soft writers whose time is not over. */
+    @Nullable
+    Entry first(long now) {
+        for (Entry entry : waiting()) {
+            if (!entry.isLast() || now - quietUntil(entry) >= 0) {
+                return entry;
+            }
+        }
+        return null;
+    }
+
+    /** Whether that one may hold beside all that are let in. */
+    boolean fits(Entry entry) {
+        for (Entry other : entries.values()) {
+            if (other.active && !other.mode.goesWith(entry.mode)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether a greater ticket has held that excludes it. */
+    boolean isLate(Entry entry) {
+        Ticket least = entry.mode.isReader() ? floorOfReaders : floor;
+        return entry.ticket != null && !entry.holds && entry.ticket.compareTo(least) <= 0;
+    }
+
+    /**
+     * That request has held, or may have.
+     *
+     * @param granted when it was granted, or later
+     */
+    void held(Entry entry, long granted) {
+        if (entry.ticket == null) {
+            return;
+        }
+        floor = Ticket.later(floor, entry.ticket);
+        if (!entry.mode.isReader()) {
+            floorOfReaders = Ticket.later(floorOfReaders, entry.ticket);
+        } else if (quietSince != Turn.NEVER && granted - quietSince > 0) {
+            quietSince = granted;
+        }
+    }
+
+    // Soft writers
+
+    /** From the first of them on readers are looked at. */
+    void watchReaders(long now) {
+        boolean soft = false;
+        for (Entry entry : entries.values()) {
+            soft |= entry.mode.isSoft();
+        }
+        quietSince = !soft ? Turn.NEVER : quietSince == Turn.NEVER ? now : quietSince;
+    }
+
+    private long quietUntil(Entry soft) {
+        long since = soft.since - quietSince > 0 ? soft.since : quietSince;
+        return since + soft.mode.quiet();
+    }
+
+    /** Whether nobody else wants the lock, and no reader was let in for as long as that soft writer asks for. */
+    boolean isDrained(Entry soft, long now) {
+        for (Entry entry : entries.values()) {
+            if (entry.active || !entry.mode.isSoft()) {
+                return false;
+            }
+        }
+        return now - quietUntil(soft) >= 0;
+    }
+
+    /** When the time of the next soft writer is over; NEVER if there is none. */
+    long nextQuiet(long now) {
+        long next = Turn.NEVER;
+        for (Entry entry : entries.values()) {
+            if (entry.mode.isSoft() && !entry.active && quietUntil(entry) - now > 0) {
+                next = Turn.earlier(next, quietUntil(entry));
+            }
+        }
+        return next;
+    }
+
+    LeaderTable copy() {
+        LeaderTable copy = new LeaderTable(name, floor);
+        copy.floorOfReaders = floorOfReaders;
+        copy.quietSince = quietSince;
+        entries.forEach((id, entry) -> copy.entries.put(id, entry.copy()));
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.put(name).value(floor).value(floorOfReaders).time(quietSince).put(entries.size());
+        entries.values().forEach(entry -> entry.encode(out));
     }
 }

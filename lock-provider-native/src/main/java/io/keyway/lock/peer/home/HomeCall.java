@@ -1,8 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.home;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.Owner;
 import java.util.List;
@@ -20,12 +22,35 @@ public sealed interface HomeCall extends Call {
     /**
      * A client asks.
      *
+     * @param mode exclusive, or shared where the algorithm has readers
+     * @param quiet of a soft writer, as {@link LockMessage.Acquire} says it; IN_THE_QUEUE for all others
      * @param answerAtOnce it is to hear of {@link Behind}
      * @param wantPlace it is to hear of {@link Placed}
      * @param since when its user asked, on the cell's clock
      */
-    record Want(String name, long number, Owner owner, boolean answerAtOnce, boolean wantPlace, long since)
-            implements OfManager {}
+    record Want(
+            String name,
+            long number,
+            LockMode mode,
+            long quiet,
+            Owner owner,
+            boolean answerAtOnce,
+            boolean wantPlace,
+            long since)
+            implements OfManager {
+        /** A writer that has its place in the order. */
+        public Want(String name, long number, Owner owner, boolean answerAtOnce, boolean wantPlace, long since) {
+            this(
+                    name,
+                    number,
+                    LockMode.EXCLUSIVE,
+                    LockMessage.Acquire.IN_THE_QUEUE,
+                    owner,
+                    answerAtOnce,
+                    wantPlace,
+                    since);
+        }
+    }
 
     /** That request is over. */
     record Leave(String name, long number) implements OfManager {}

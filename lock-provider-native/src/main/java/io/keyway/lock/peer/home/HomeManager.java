@@ -17,20 +17,24 @@ import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One lock at one member, towards the clients that are attached to that member: the sessions of those who ask and of
- * the one who holds. Whose turn it is among all members says the coordinator, another machine of the same cell, which
+ * those who hold. Whose turn it is among all members says the coordinator, another machine of the same cell, which
  * belongs to an algorithm.
  *
  * <p><b>States of a request.</b> <i>Waiting</i>: the coordinator has it. <i>Its turn</i>: that has given it the lock,
  * and its client was not heard lately, so that a grant would be dead on arrival; it is granted when the client is
- * heard, and over when its session is. <i>Held</i>: granted to the session, of one request at a time. <i>Claimed</i>: a
+ * heard, and over when its session is. <i>Held</i>: granted to the session; by several at a time where the coordinator
+ * has readers, who hold beside each other. <i>Claimed</i>: a
  * client says that it holds what a former life of this member granted, and the coordinator has not said whether that
  * stands.
  *
@@ -72,8 +76,8 @@ public final class HomeManager implements Machine {
         }
     }
 
-    /** The grant. */
-    record Held(long number, Peer peer, long request, long token, long ttl) {}
+    /** A grant. */
+    record Held(long number, Peer peer, long request, LockMode mode, long token, long ttl) {}
 
     /** A request as its client names it. */
     private record Id(Peer peer, long request) {}
@@ -83,6 +87,7 @@ public final class HomeManager implements Machine {
     private final Key key;
     private final Key coordinator;
     private final LockSettings settings;
+    private final boolean hasReaders;
     /** By the numbers that the coordinator knows, in the order in which they came. */
     private final TreeMap<Long, Wait> waits = new TreeMap<>();
     /** Those of them that do not wait. */
@@ -90,25 +95,27 @@ public final class HomeManager implements Machine {
 
     private final Map<Id, Long> numberOf = new LinkedHashMap<>();
     private final TreeMap<Long, Claim> claims = new TreeMap<>();
-    /** The breaks of the grant that wait for its end, by the numbers of the coordinator. */
-    private final List<Long> breaks = new ArrayList<>(0);
-
-    private @Nullable Held held;
-    /** Its client is told that it is lost. */
-    private boolean revoked;
-    /** The request whose turn it is; 0 if there is none. */
-    private long first;
+    /** The grants, by their tokens. */
+    private final TreeMap<Long, Held> held = new TreeMap<>();
+    /** The tokens of those whose clients are told that they are lost. */
+    private final Set<Long> revoked = new TreeSet<>();
+    /** By token, the breaks that wait for the end of a grant, by the numbers of the coordinator. */
+    private final TreeMap<Long, List<Long>> breaks = new TreeMap<>();
+    /** The requests whose turn it is. */
+    private final TreeSet<Long> turns = new TreeSet<>();
 
     private long numbers;
 
     /**
      * @param key of the lock
      * @param coordinator the machine of the same cell that says whose turn it is
+     * @param hasReaders whether the coordinator knows readers, and soft writers beside them
      */
-    public HomeManager(Key key, Key coordinator, LockSettings settings) {
+    public HomeManager(Key key, Key coordinator, LockSettings settings, boolean hasReaders) {
         this.key = key;
         this.coordinator = coordinator;
         this.settings = settings;
+        this.hasReaders = hasReaders;
     }
 
     @Override
@@ -159,9 +166,7 @@ public final class HomeManager implements Machine {
         } else if (call instanceof HomeCall.TakenBack back) {
             takenBack(back, turn);
         } else if (call instanceof HomeCall.Over over) {
-            if (held != null && held.number() == over.number()) {
-                end(held, true, turn);
-            }
+            end(grantOf(over.number()), true, turn);
         } else if (call instanceof MemberView.Expired expired) {
             Held over = current(expired.peer(), expired.token());
             if (over != null) {
@@ -172,7 +177,7 @@ public final class HomeManager implements Machine {
         } else if (call instanceof MemberView.SessionEnded ended) {
             sessionEnded(ended.peer(), turn);
         } else if (call instanceof MemberView.Heard || call instanceof MemberView.Opening) {
-            grantFirst(turn);
+            grantTurns(turn);
         }
         armPatience(turn);
     }
@@ -187,13 +192,14 @@ public final class HomeManager implements Machine {
         if (waits(from, request.request())) {
             return;
         }
-        if (held != null && isOf(held, from, request.request())) {
-            if (!revoked) {
+        Held same = grantTo(from, request.request());
+        if (same != null) {
+            if (!revoked.contains(same.token())) {
                 return;
             }
-            end(held, true, turn); // whoever asks again has heard that this one is lost, and believes in nothing
+            end(same, true, turn); // whoever asks again has heard that this one is lost, and believes in nothing
         }
-        RefusalCause never = request.mode() != LockMode.EXCLUSIVE || request.atLeast() > 0
+        RefusalCause never = !serves(request)
                 ? RefusalCause.UNSUPPORTED
                 : request.ttl() > turn.member().maxTtl()
                         ? RefusalCause.TOO_LONG
@@ -213,11 +219,37 @@ public final class HomeManager implements Machine {
         }
         turn.member().await(from, key, request.ttl());
         boolean wantPlace = request.wantPlace() && !request.noWait();
-        tell(new HomeCall.Want(key.id(), number, request.owner(), request.noWait(), wantPlace, since), turn);
+        LockMode mode = request.mode();
+        boolean noWait = request.noWait();
+        tell(
+                new HomeCall.Want(key.id(), number, mode, request.quiet(), request.owner(), noWait, wantPlace, since),
+                turn);
     }
 
-    private static boolean isOf(Held grant, Peer peer, long request) {
-        return grant.peer().equals(peer) && grant.request() == request;
+    private boolean serves(LockMessage.Acquire request) {
+        boolean isWriter = request.mode() == LockMode.EXCLUSIVE;
+        boolean mode = request.isSoft()
+                ? isWriter && hasReaders && !request.noWait()
+                : isWriter || (request.mode() == LockMode.SHARED && hasReaders);
+        return mode && request.atLeast() == 0 && request.converts() == 0;
+    }
+
+    private @Nullable Held grantTo(Peer peer, long request) {
+        for (Held grant : held.values()) {
+            if (grant.peer().equals(peer) && grant.request() == request) {
+                return grant;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Held grantOf(long number) {
+        for (Held grant : held.values()) {
+            if (grant.number() == number) {
+                return grant;
+            }
+        }
+        return null;
     }
 
     private void withdraw(Peer from, long request, Turn turn) {
@@ -225,9 +257,12 @@ public final class HomeManager implements Machine {
         Wait wait = number == null ? null : waits.get(number);
         if (number != null && wait != null) {
             leave(number, wait, turn);
-        } else if (held != null && isOf(held, from, request)) {
+            return;
+        }
+        Held grant = grantTo(from, request);
+        if (grant != null) {
             turn.goal(HomeGoal.WITHDRAWN_AFTER_GRANT);
-            end(held, false, turn);
+            end(grant, false, turn);
         }
     }
 
@@ -241,7 +276,7 @@ public final class HomeManager implements Machine {
         waits.remove(number);
         asks.remove(number);
         numberOf.remove(new Id(wait.peer, wait.request.request()));
-        first = first == number ? 0 : first;
+        turns.remove(number);
     }
 
     private void refuse(long number, Wait wait, RefusalCause cause, List<Participant> holders, Turn turn) {
@@ -252,7 +287,7 @@ public final class HomeManager implements Machine {
     /** Some members have not answered; a request that does not wait is asked about when its patience is over. */
     private void blocked(HomeCall.Waiting waiting, Turn turn) {
         Wait wait = waits.get(waiting.number());
-        if (wait == null || waiting.number() == first) {
+        if (wait == null || turns.contains(waiting.number())) {
             return;
         }
         boolean over = wait.request.noWait() && turn.now() - wait.until >= 0;
@@ -280,7 +315,7 @@ public final class HomeManager implements Machine {
     public void due(int slot, Turn turn) {
         asks.forEach((number, ask) -> {
             if (turn.now() - ask.until >= 0) {
-                first = first == number ? 0 : first; // its client is not heard: nothing can be given to it
+                turns.remove(number); // its client is not heard: nothing can be given to it
                 tell(new HomeCall.WhoIsSilent(key.id(), number), turn);
             }
         });
@@ -306,23 +341,25 @@ public final class HomeManager implements Machine {
             return;
         }
         wait.token = yours.token();
-        first = yours.number();
-        grantFirst(turn);
+        turns.add(yours.number());
+        grantTurns(turn);
     }
 
-    /** Grants to whose turn it is, if that can be done now. */
-    private void grantFirst(Turn turn) {
-        Wait wait = waits.get(first);
-        if (wait == null) {
-            return;
-        }
-        if (turn.member().quarantined()) {
-            turn.member().awaitOpening(key);
-        } else if (turn.member().silence(wait.peer) < wait.request.ttl() / 2) {
-            grant(first, wait, turn);
-        } else {
-            turn.goal(HomeGoal.TURN_OF_THE_SILENT);
-            turn.member().listen(wait.peer, key);
+    /** Grants to those whose turn it is, if that can be done now. */
+    private void grantTurns(Turn turn) {
+        for (long number : List.copyOf(turns)) {
+            Wait wait = waits.get(number);
+            if (wait == null) {
+                continue;
+            }
+            if (turn.member().quarantined()) {
+                turn.member().awaitOpening(key);
+            } else if (turn.member().silence(wait.peer) < wait.request.ttl() / 2) {
+                grant(number, wait, turn);
+            } else {
+                turn.goal(HomeGoal.TURN_OF_THE_SILENT);
+                turn.member().listen(wait.peer, key);
+            }
         }
     }
 
@@ -330,13 +367,14 @@ public final class HomeManager implements Machine {
         forget(number, wait);
         LockMessage.Acquire request = wait.request;
         turn.member().unawait(wait.peer, key, request.ttl());
-        held = new Held(number, wait.peer, request.request(), wait.token, request.ttl());
+        held.put(wait.token, new Held(number, wait.peer, request.request(), request.mode(), wait.token, request.ttl()));
         turn.member().grant(wait.peer, key, wait.token, request.ttl());
         turn.send(wait.peer, new LockMessage.Granted(key, request.request(), wait.token, wait.token, true));
     }
 
     private @Nullable Held current(Peer from, long token) {
-        return held != null && held.token() == token && held.peer().equals(from) ? held : null;
+        Held grant = held.get(token);
+        return grant != null && grant.peer().equals(from) ? grant : null;
     }
 
     /**
@@ -348,15 +386,15 @@ public final class HomeManager implements Machine {
         if (over == null) {
             return;
         }
-        held = null;
-        revoked = false;
+        held.remove(over.token());
+        revoked.remove(over.token());
         turn.member().ungrant(over.peer(), key, over.token(), over.ttl());
         boolean done = lost;
-        for (long each : breaks) {
+        List<Long> broken = breaks.remove(over.token());
+        for (long each : broken == null ? List.<Long>of() : broken) {
             tell(new HomeCall.BrokenHere(key.id(), each, done), turn);
             done = false; // whoever came later broke what another was breaking already
         }
-        breaks.clear();
         tell(new HomeCall.Leave(key.id(), over.number()), turn);
     }
 
@@ -369,8 +407,10 @@ public final class HomeManager implements Machine {
             }
         }
         claims.values().removeIf(claim -> claim.peer().equals(peer));
-        if (held != null && held.peer().equals(peer)) {
-            end(held, true, turn);
+        for (Held grant : List.copyOf(held.values())) {
+            if (grant.peer().equals(peer)) {
+                end(grant, true, turn);
+            }
         }
     }
 
@@ -379,12 +419,15 @@ public final class HomeManager implements Machine {
         Wait wait = waits.get(back.number());
         if (wait != null) {
             wait.token = 0;
-            first = first == back.number() ? 0 : first;
+            turns.remove(back.number());
             tell(new HomeCall.NotGiven(key.id(), back.number()), turn);
-        } else if (held != null && held.number() == back.number()) {
+            return;
+        }
+        Held grant = grantOf(back.number());
+        if (grant != null) {
             LeaseLoss.Cause cause = LeaseLoss.Cause.EXPIRED;
-            revoked = true;
-            turn.send(held.peer(), new LockMessage.Revoke(key, held.token(), cause, back.why()));
+            revoked.add(grant.token());
+            turn.send(grant.peer(), new LockMessage.Revoke(key, grant.token(), cause, back.why()));
         }
     }
 
@@ -395,7 +438,7 @@ public final class HomeManager implements Machine {
         Held grant = current(from, claim.token());
         if (grant != null) {
             turn.send(from, new LockMessage.Reasserted(key, claim.token(), true));
-        } else if (held != null
+        } else if (!held.isEmpty()
                 || claims.size() > 0
                 || !turn.member().quarantined()
                 || claim.mode() != LockMode.EXCLUSIVE
@@ -423,7 +466,9 @@ public final class HomeManager implements Machine {
             turn.send(claim.peer(), LockMessage.Revoke.of(key, said.token(), LeaseLoss.Cause.DENIED));
             return;
         }
-        held = new Held(answer.number(), claim.peer(), said.request(), said.token(), said.ttl());
+        held.put(
+                said.token(),
+                new Held(answer.number(), claim.peer(), said.request(), said.mode(), said.token(), said.ttl()));
         turn.member().grant(claim.peer(), key, said.token(), said.ttl());
         turn.send(claim.peer(), new LockMessage.Reasserted(key, said.token(), true));
     }
@@ -431,13 +476,14 @@ public final class HomeManager implements Machine {
     // Breaks
 
     private void breakHere(HomeCall.BreakHere request, Turn turn) {
-        if (held == null || held.token() != request.token()) {
+        Held grant = held.get(request.token());
+        if (grant == null) {
             tell(new HomeCall.BrokenHere(key.id(), request.number(), false), turn);
             return;
         }
-        breaks.add(request.number());
+        breaks.computeIfAbsent(request.token(), fresh -> new ArrayList<>(1)).add(request.number());
         LeaseLoss.Cause cause = LeaseLoss.Cause.BROKEN;
-        turn.send(held.peer(), new LockMessage.Revoke(key, request.token(), cause, request.reason()));
+        turn.send(grant.peer(), new LockMessage.Revoke(key, request.token(), cause, request.reason()));
     }
 
     private void revoked(Peer from, LockMessage.Revoked revoked, Turn turn) {
@@ -445,17 +491,18 @@ public final class HomeManager implements Machine {
         if (ended != null) {
             end(ended, true, turn);
         } else if (current(from, revoked.token()) != null) {
-            breaks.forEach(each -> tell(new HomeCall.BrokenHere(key.id(), each, false), turn));
-            breaks.clear();
+            List<Long> broken = breaks.remove(revoked.token());
+            for (long each : broken == null ? List.<Long>of() : broken) {
+                tell(new HomeCall.BrokenHere(key.id(), each, false), turn);
+            }
         }
     }
 
     // State
 
-    /** The grant; null if there is none. */
-    @Nullable
-    Held held() {
-        return held;
+    /** The grants, in the order of their tokens. */
+    Collection<Held> held() {
+        return held.values();
     }
 
     /** Whether that request waits. */
@@ -472,12 +519,12 @@ public final class HomeManager implements Machine {
 
     @Override
     public boolean atRest() {
-        return waits.isEmpty() && held == null && claims.isEmpty();
+        return waits.isEmpty() && held.isEmpty() && claims.isEmpty();
     }
 
     @Override
     public HomeManager copy() {
-        HomeManager copy = new HomeManager(key, coordinator, settings);
+        HomeManager copy = new HomeManager(key, coordinator, settings, hasReaders);
         waits.forEach((number, wait) -> {
             Wait twin = wait.copy();
             copy.waits.put(number, twin);
@@ -486,11 +533,11 @@ public final class HomeManager implements Machine {
             }
         });
         copy.numberOf.putAll(numberOf);
-        copy.first = first;
+        copy.turns.addAll(turns);
         copy.claims.putAll(claims);
-        copy.breaks.addAll(breaks);
-        copy.held = held;
-        copy.revoked = revoked;
+        breaks.forEach((token, numbers) -> copy.breaks.put(token, new ArrayList<>(numbers)));
+        copy.held.putAll(held);
+        copy.revoked.addAll(revoked);
         copy.numbers = numbers;
         return copy;
     }
@@ -502,6 +549,6 @@ public final class HomeManager implements Machine {
             out.put(number).put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
             out.put(wait.token).value(wait.silent);
         });
-        out.value(claims).value(breaks).value(held).put(revoked).put(first).put(numbers);
+        out.value(claims).value(breaks).value(held).value(revoked).value(turns).put(numbers);
     }
 }

@@ -1,13 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.home;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.home.HomeManager.Held;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Peer;
 import java.util.List;
-import java.util.Objects;
 
 /** What oracles see of the locks of clients that are attached to a member. */
 public final class HomeView {
@@ -18,36 +18,48 @@ public final class HomeView {
         return machine instanceof HomeManager;
     }
 
-    /** True if it has granted the lock to a client of its member. */
-    public static boolean held(Machine machine) {
-        return ((HomeManager) machine).held() != null;
+    /** How many grants it has made that stand. */
+    public static int grants(Machine machine) {
+        return ((HomeManager) machine).held().size();
     }
 
-    private static Held grant(Machine machine) {
-        return Objects.requireNonNull(((HomeManager) machine).held(), "held");
+    private static Held grant(Machine machine, int index) {
+        int i = 0;
+        for (Held grant : ((HomeManager) machine).held()) {
+            if (i++ == index) {
+                return grant;
+            }
+        }
+        throw new IndexOutOfBoundsException(index);
     }
 
-    public static long token(Machine machine) {
-        return grant(machine).token();
+    public static long token(Machine machine, int index) {
+        return grant(machine, index).token();
     }
 
-    public static long ttl(Machine machine) {
-        return grant(machine).ttl();
+    public static LockMode mode(Machine machine, int index) {
+        return grant(machine, index).mode();
     }
 
-    public static long request(Machine machine) {
-        return grant(machine).request();
+    public static long ttl(Machine machine, int index) {
+        return grant(machine, index).ttl();
     }
 
-    public static Peer session(Machine machine) {
-        return grant(machine).peer();
+    public static long request(Machine machine, int index) {
+        return grant(machine, index).request();
+    }
+
+    public static Peer session(Machine machine, int index) {
+        return grant(machine, index).peer();
     }
 
     /** A grant or a waiter whose session is over; empty if there is none. */
     public static String orphan(Machine machine, MemberView sessions) {
         HomeManager manager = (HomeManager) machine;
-        if (held(machine) && !sessions.live(session(machine))) {
-            return "token " + token(machine) + " of " + session(machine);
+        for (Held grant : manager.held()) {
+            if (!sessions.live(grant.peer())) {
+                return "token " + grant.token() + " of " + grant.peer();
+            }
         }
         for (Peer peer : manager.waiting()) {
             if (!sessions.live(peer)) {

@@ -82,7 +82,7 @@ public final class LamportAlgorithm implements Algorithm {
                         ? new LockDirectory()
                         : key.equals(LamportKeys.CLUSTER)
                                 ? ClusterMonitor.ofAll(key)
-                                : new HomeManager(key, LamportKeys.PROCESS, settings);
+                                : new HomeManager(key, LamportKeys.PROCESS, settings, false);
     }
 
     @Override

@@ -29,16 +29,17 @@ import org.junit.jupiter.api.Test;
 class BakeryCodecTest {
     private static final Owner OWNER = new Owner("billing-7", Map.of("pid", "17"));
     private static final Participant HOLDER = new Participant(OWNER, LockMode.EXCLUSIVE, 1, 77, 5);
+    private static final Participant READER = new Participant(OWNER, LockMode.SHARED, 1, 78, 5);
     private static final List<Message> ALL = List.of(
             new BakeryMessage.Begin(Long.MAX_VALUE >> 1, 3, new ViewId(2, "a:1", 9)),
             new BakeryMessage.End(3),
-            new BakeryMessage.Entering("jobs/n\u00e4me", 300, OWNER, 5),
-            new BakeryMessage.AddTicket("a", 300, Ticket.MAX_STAMP, true, false, OWNER, 5),
-            new BakeryMessage.DropTicket("a", 300, true),
+            new BakeryMessage.Entering("jobs/n\u00e4me", 300, new RequestMode(LockMode.EXCLUSIVE, 0), OWNER, 5),
+            new BakeryMessage.AddTicket("a", 300, RequestMode.READER, Ticket.MAX_STAMP, true, false, OWNER, 5),
+            new BakeryMessage.DropTicket("a", 300, 5),
             new BakeryMessage.Relinquished("a", 300),
             new BakeryMessage.Stands("a", 300),
             new BakeryMessage.Entered(3, 300, 7),
-            new BakeryMessage.TicketAdded(3, 300, 2, HOLDER),
+            new BakeryMessage.TicketAdded(3, 300, 2, READER),
             new BakeryMessage.Activated(3, 300),
             new BakeryMessage.Refused(3, 300),
             new BakeryMessage.Yield(3, 300),
@@ -47,7 +48,7 @@ class BakeryCodecTest {
             new BakeryMessage.Broken(4, true),
             new BakeryMessage.Leading(new ViewId(2, "a:1", 9)),
             new BakeryMessage.Look(4, "a"),
-            new BakeryMessage.Seen(4, List.of(HOLDER), List.of(HOLDER, HOLDER), 2, true));
+            new BakeryMessage.Seen(4, List.of(HOLDER), List.of(HOLDER, READER), List.of(HOLDER), 2, true));
 
     private final BakeryCodec codec = new BakeryCodec();
 
@@ -77,7 +78,8 @@ class BakeryCodecTest {
             Ticket ticket = new Ticket(stamp, 1 + random.nextInt(Ticket.MAX_PROCESS));
             assertThat(Ticket.of(ticket.token())).isEqualTo(ticket);
             assertThat(ticket.token()).isPositive();
-            BakeryMessage.AddTicket add = new BakeryMessage.AddTicket("a", i, stamp, false, true, OWNER, i);
+            BakeryMessage.AddTicket add =
+                    new BakeryMessage.AddTicket("a", i, RequestMode.WRITER, stamp, false, true, OWNER, i);
             WireReader in = new WireReader(ByteBuffer.wrap(write(add)));
             assertThat(codec.read(codec.type(add), 0, in)).isEqualTo(add);
             Ticket other = new Ticket(Math.max(1, stamp - random.nextInt(2)), ticket.process());
@@ -97,10 +99,15 @@ class BakeryCodecTest {
     void theBytesStay() {
         HexFormat hex = HexFormat.of();
         assertThat(hex.formatHex(write(new BakeryMessage.Activated(3, 300)))).isEqualTo("03ac02");
-        assertThat(hex.formatHex(write(new BakeryMessage.DropTicket("a", 300, true))))
-                .isEqualTo("0161" + "ac02" + "01");
-        assertThat(hex.formatHex(write(new BakeryMessage.Entering("a", 300, new Owner("c", Map.of("k", "v")), 5))))
-                .isEqualTo("0161" + "ac02" + "05" + "0163" + "01016b0176");
+        assertThat(hex.formatHex(write(new BakeryMessage.DropTicket("a", 300, 5))))
+                .isEqualTo("0161" + "ac02" + "06");
+        for (RequestMode mode :
+                List.of(RequestMode.WRITER, RequestMode.READER, new RequestMode(LockMode.EXCLUSIVE, 7))) {
+            String as = mode.isSoft() ? "09" : mode.isReader() ? "01" : "00";
+            Owner owner = new Owner("c", Map.of("k", "v"));
+            assertThat(hex.formatHex(write(new BakeryMessage.Entering("a", 300, mode, owner, 5))))
+                    .isEqualTo("0161" + "ac02" + as + "05" + "0163" + "01016b0176");
+        }
         assertThat(ALL.stream().map(codec::type))
                 .containsExactly(
                         128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145);

@@ -148,6 +148,17 @@ final class BakeryWorld {
         ask(NAME, member, number, answerAtOnce);
     }
 
+    /** As a reader, or as a soft writer. */
+    void ask(String member, long number, RequestMode mode) {
+        Owner owner = new Owner(member + number, Map.of());
+        node(member).modes.put(number, mode);
+        node(member)
+                .call(
+                        BakeryKeys.HOME,
+                        new HomeCall.Want(NAME, number, mode.mode(), mode.quiet(), owner, false, true, now));
+        node(member).settle();
+    }
+
     /** Of another lock; no two requests of a member have one number. */
     void ask(String name, String member, long number, boolean answerAtOnce) {
         Owner owner = new Owner(member + number, Map.of());
@@ -263,6 +274,15 @@ final class BakeryWorld {
         return List.copyOf(node(member).holds);
     }
 
+    /** Whether two hold that exclude each other. */
+    boolean conflict() {
+        List<RequestMode> all = new ArrayList<>();
+        nodes.values()
+                .forEach(
+                        node -> node.holds.forEach(each -> all.add(node.modes.getOrDefault(each, RequestMode.WRITER))));
+        return all.size() > 1 && !all.stream().allMatch(RequestMode::isReader);
+    }
+
     int holders() {
         return nodes.values().stream().mapToInt(node -> node.holds.size()).sum();
     }
@@ -283,8 +303,15 @@ final class BakeryWorld {
     }
 
     String letIn(String leader, String name) {
-        LeaderTable.RequestId active = node(leader).leader.active(name);
-        return active == null ? "" : active.member();
+        List<LeaderTable.RequestId> active = node(leader).leader.active(name);
+        return active.isEmpty() ? "" : active.get(0).member();
+    }
+
+    /** The members whose requests that leader lets in. */
+    List<String> allLetIn(String leader) {
+        return node(leader).leader.active(NAME).stream()
+                .map(LeaderTable.RequestId::member)
+                .toList();
     }
 
     /** What members have written to their logs. */
@@ -322,6 +349,7 @@ final class BakeryWorld {
         BakeryHome home;
         BakeryLeader leader;
         final TreeSet<Long> holds = new TreeSet<>();
+        final Map<Long, RequestMode> modes = new TreeMap<>();
         final List<Long> refused = new ArrayList<>();
         final Map<String, Boolean> up = new TreeMap<>();
         /** Calls of this turn, in order. */
@@ -343,6 +371,7 @@ final class BakeryWorld {
             copy.home = home.copy();
             copy.leader = leader.copy();
             copy.holds.addAll(holds);
+            copy.modes.putAll(modes);
             copy.up.putAll(up);
             copy.token = token;
             copy.record = record;

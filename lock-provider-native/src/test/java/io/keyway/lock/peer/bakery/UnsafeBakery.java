@@ -31,7 +31,13 @@ public enum UnsafeBakery {
     /** V4: who had a seat in a former view is counted on. */
     COUNTS_FORMER_LEADERS,
     /** V6: who has got a seat lets in any ticket. */
-    NO_FLOOR_OF_SEATS;
+    NO_FLOOR_OF_SEATS,
+    /** LK-1203: a reader is let in beside others although a writer waits. */
+    PASSES_WRITERS,
+    /** LK-1207: a soft writer has its place in the order. */
+    QUEUES_SOFT_WRITERS,
+    /** LK-1209: a soft writer waits for no time without readers. */
+    IGNORES_TIMES;
 
     /** The machines of a member, done in that way. */
     public MachineFactory machines() {
@@ -50,7 +56,15 @@ public enum UnsafeBakery {
 
         @Override
         boolean yields() {
-            return variant != NEVER_YIELDS && variant != ANY_ORDER;
+            return variant != NEVER_YIELDS && variant != ANY_ORDER && variant != PASSES_WRITERS;
+        }
+
+        @Override
+        RequestMode mode(Request request) {
+            RequestMode mode = super.mode(request);
+            return mode.isSoft() && variant == QUEUES_SOFT_WRITERS
+                    ? RequestMode.WRITER
+                    : mode.isSoft() && variant == IGNORES_TIMES ? new RequestMode(mode.mode(), 0) : mode;
         }
 
         @Override
@@ -89,9 +103,15 @@ public enum UnsafeBakery {
         @Override
         LeaderTable.@Nullable Entry next(LeaderTable table, Turn turn) {
             List<LeaderTable.Entry> waiting = table.waiting();
-            return variant == ANY_ORDER && !waiting.isEmpty()
-                    ? waiting.get(waiting.size() - 1)
-                    : super.next(table, turn);
+            if (variant == ANY_ORDER && !waiting.isEmpty()) {
+                LeaderTable.Entry last = waiting.get(waiting.size() - 1);
+                return table.fits(last) ? last : null;
+            }
+            if (variant == PASSES_WRITERS) {
+                waiting.removeIf(entry -> !entry.mode.isReader() || !table.fits(entry));
+                return waiting.isEmpty() ? super.next(table, turn) : waiting.get(0);
+            }
+            return super.next(table, turn);
         }
 
         @Override

@@ -27,7 +27,7 @@ class HomeManagerTest {
     private final List<Call> calls = new ArrayList<>();
     private final List<Message> sent = new ArrayList<>();
     private final HomeManager manager =
-            new HomeManager(LOCK, COORDINATOR, LockSettings.defaults().withoutCache());
+            new HomeManager(LOCK, COORDINATOR, LockSettings.defaults().withoutCache(), true);
     private final MemberTurn turn = new MemberTurn() {
         @Override
         public void call(Key to, Call call) {

@@ -98,17 +98,17 @@ final class MemberLocal extends Local {
         }
         Machine manager = cell.machine(scope.key());
         boolean one = manager != null && HomeView.isManager(manager);
-        int count = manager == null ? 0 : one ? (HomeView.held(manager) ? 1 : 0) : LockManagerView.grants(manager);
+        int count = manager == null ? 0 : one ? HomeView.grants(manager) : LockManagerView.grants(manager);
         grants = count == 0 ? NONE : new Grant[count];
         for (int i = 0; i < count; i++) {
-            grants[i] = one ? attached(manager) : lease(manager, i);
+            grants[i] = one ? attached(manager, i) : lease(manager, i);
         }
     }
 
-    private Grant attached(Machine manager) {
-        long token = HomeView.token(manager);
-        int client = client(scope, HomeView.session(manager).session());
-        return new Grant(client, token, token, LockMode.EXCLUSIVE, 1, 1);
+    private Grant attached(Machine manager, int place) {
+        long token = HomeView.token(manager, place);
+        int client = client(scope, HomeView.session(manager, place).session());
+        return new Grant(client, token, token, HomeView.mode(manager, place), 1, 1);
     }
 
     private Grant lease(Machine manager, int place) {
