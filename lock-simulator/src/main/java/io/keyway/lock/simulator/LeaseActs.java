@@ -11,6 +11,7 @@ final class LeaseActs {
 
     static List<Act> of(Options options) {
         boolean plain = options.profile() != Profile.SHARED && options.profile() != Profile.PERMITS;
+        boolean reads = options.profile() == Profile.BAKERY && new Draws(options.seed(), 18).chance(500);
         Draws draws = new Draws(options.seed(), 6);
         List<Act> acts = new ArrayList<>();
         boolean busy = draws.chance(300);
@@ -19,15 +20,25 @@ final class LeaseActs {
             int client = (int) draws.between(1, options.clients());
             int user = draws.below(options.users());
             int dice = draws.below(100);
-            String verb = plain
-                    ? dice < 68 ? "lock" : dice < 88 ? "try" : dice < 94 ? "break" : dice < 98 ? "show" : "list"
-                    : options.profile() == Profile.SHARED ? shared(dice) : permits(dice);
+            String verb = reads
+                    ? reading(dice)
+                    : plain
+                            ? dice < 68 ? "lock" : dice < 88 ? "try" : dice < 94 ? "break" : dice < 98 ? "show" : "list"
+                            : options.profile() == Profile.SHARED ? shared(dice) : permits(dice);
             int name = Math.min(draws.below(options.names()), draws.below(options.names()));
             long patience = draws.chance(350) ? draws.logarithmic(Nanos.MILLI, 2 * options.maxTtl()) : 0;
             long longest = draws.chance(busy ? 50 : 250) ? 2 * options.maxTtl() : options.maxTtl() / 16;
             acts.add(new Act(at, client, user, verb, name, patience, draws.logarithmic(10 * Nanos.MICRO, longest)));
         }
         return acts;
+    }
+
+    /** Of readers and writers that stay what they are. */
+    private static String reading(int dice) {
+        if (dice < 50) {
+            return dice < 34 ? "read" : dice < 40 ? "drain" : "tryread";
+        }
+        return dice < 76 ? "lock" : dice < 90 ? "try" : asks(dice);
     }
 
     private static String shared(int dice) {

@@ -102,7 +102,7 @@ final class LeaseModel implements Model {
         }
         boolean moves = options.profile() == Profile.FAILOVER;
         oracles.add(new AuthorityExclusion(timed ? holdings : null, moves));
-        oracles.add(new TokenOrder(moves));
+        oracles.add(new TokenOrder(moves, options.profile() == Profile.BAKERY));
         oracles.add(new OneEnd());
         oracles.add(new GivenBack());
         if (options.profile() == Profile.PERMITS) {

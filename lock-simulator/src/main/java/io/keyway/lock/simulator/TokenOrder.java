@@ -1,14 +1,17 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.service.LockMessage;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
  * R5: tokens of one name rise with each grant, over restarts too; no user gets a token twice, and none after a later
- * grant was made that is not higher, unless it is of a grant of its own. Needs no clock: it holds where all else may
- * fail.
+ * grant was made that is not higher, unless it is of a grant of its own. Where each member grants to its own clients,
+ * readers beside each other have tokens in any order, but who asks when another one was granted has a higher one. Needs
+ * no clock: it holds where all else may fail.
  */
 final class TokenOrder implements LeaseOracle {
     private static final class Given {
@@ -26,24 +29,50 @@ final class TokenOrder implements LeaseOracle {
         final TreeMap<Long, Given> grants = new TreeMap<>();
 
         long used;
+        /** The one with the highest token. */
         Given newest;
+        /** The highest tokens of writers: granted, and in a user's hand. */
+        long written;
+
+        long usedToWrite;
 
         Name(Grant first) {
             newest = new Given(first);
-            grants.put(first.token(), newest);
+            add(newest);
+        }
+
+        void add(Given given) {
+            grants.put(given.grant.token(), given);
+            newest = given.grant.token() > newest.grant.token() ? given : newest;
+            if (given.grant.mode() == LockMode.EXCLUSIVE) {
+                written = Math.max(written, given.grant.token());
+            }
         }
     }
 
     private final Map<String, Name> names = new HashMap<>();
     /** Whether another member takes over what holders assert of grants of its predecessor. */
     private final boolean moves;
+    /** Whether each member grants to its own clients. */
+    private final boolean attached;
+    /** Of such a world, by request: the highest token of its name when it came to its member. */
+    private final Map<Long, Long> arrivals = new HashMap<>();
 
     TokenOrder() {
-        this(false);
+        this(false, false);
     }
 
-    TokenOrder(boolean moves) {
+    TokenOrder(boolean moves, boolean attached) {
         this.moves = moves;
+        this.attached = attached;
+    }
+
+    @Override
+    public void came(String name, LockMessage.Acquire request) {
+        Name known = names.get(name);
+        if (attached && request.mode() == LockMode.SHARED && known != null) {
+            arrivals.putIfAbsent(request.request(), known.newest.grant.token());
+        }
     }
 
     @Override
@@ -58,17 +87,20 @@ final class TokenOrder implements LeaseOracle {
             before.grant = grant;
             return;
         }
-        if (grant.token() <= name.newest.grant.token()) {
-            throw new Violation("R5", grant + " has no higher token than " + name.newest.grant + ", which came first");
+        boolean beside = attached && grant.mode() == LockMode.SHARED;
+        long first =
+                beside ? Math.max(name.written, arrivals.getOrDefault(grant.request(), 0L)) : name.newest.grant.token();
+        if (grant.token() <= first) {
+            throw new Violation("R5", grant + " has no higher token than " + first + ", which came first");
         }
-        if (grant.token() <= name.used) {
-            throw new Violation("R5", grant + " has no higher token than " + name.used + ", which a user had before");
+        long used = beside ? name.usedToWrite : name.used;
+        if (grant.token() <= used) {
+            throw new Violation("R5", grant + " has no higher token than " + used + ", which a user had before");
         }
         if (grant.hi() < grant.token()) {
             throw new Violation("R5", grant + " has no token at all");
         }
-        name.newest = new Given(grant);
-        name.grants.put(grant.token(), name.newest);
+        name.add(new Given(grant));
     }
 
     /** An authority that was restarted, or took over, goes on with what a holder re-asserts; a mode may change back. */
@@ -98,5 +130,6 @@ final class TokenOrder implements LeaseOracle {
             given.used = use.token;
         }
         name.used = Math.max(name.used, use.token);
+        name.usedToWrite = use.mode == LockMode.EXCLUSIVE ? Math.max(name.usedToWrite, use.token) : name.usedToWrite;
     }
 }

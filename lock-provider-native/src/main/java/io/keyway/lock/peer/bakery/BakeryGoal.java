@@ -46,5 +46,15 @@ enum BakeryGoal implements CoverageGoal {
     /** A leader lost its seat. */
     UNSEATED,
     /** A holder told a leader that had let another one in. */
-    HOLDER_TOLD_A_LEADER
+    HOLDER_TOLD_A_LEADER,
+    /** A reader was let in beside another one. */
+    LET_IN_BESIDE,
+    /** A reader waited behind a writer while readers were let in. */
+    WAITED_BEHIND_A_WRITER,
+    /** A soft writer was let in after it had waited. */
+    DRAINED,
+    /** One that was let in gave way to another request before it held. */
+    SOFT_GAVE_WAY,
+    /** One drew another ticket when nobody was before it any more. */
+    SOFT_DREW_AGAIN
 }

@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.bakery;
 
-import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.bakery.BakeryMessage.Activated;
 import io.keyway.lock.peer.bakery.BakeryMessage.AddTicket;
 import io.keyway.lock.peer.bakery.BakeryMessage.Answer;
@@ -110,9 +109,6 @@ class BakeryHome implements Machine {
         long number;
 
         long askedAt;
-        /** Of a reader that holds, since when. */
-        long heldAt = Turn.NEVER;
-
         long ticket;
         /** The highest ticket that it was told of. */
         long best;
@@ -157,7 +153,6 @@ class BakeryHome implements Machine {
             copy.phase = phase;
             copy.number = number;
             copy.askedAt = askedAt;
-            copy.heldAt = heldAt;
             copy.ticket = ticket;
             copy.best = best;
             copy.entered.addAll(entered);
@@ -172,7 +167,7 @@ class BakeryHome implements Machine {
         void encode(StateEncoder out) {
             out.put(want.name()).put(want.number()).value(want.owner()).put(want.answerAtOnce());
             out.put(want.wantPlace()).time(want.since()).value(want.mode()).put(want.quiet());
-            out.value(phase).put(number).time(askedAt).time(heldAt).put(ticket).put(best);
+            out.value(phase).put(number).time(askedAt).put(ticket).put(best);
             out.value(entered)
                     .value(active)
                     .value(behind)
@@ -388,7 +383,6 @@ class BakeryHome implements Machine {
         if (request.phase == Phase.TICKETED && isMajority(counted(request, turn))) {
             request.phase = Phase.HOLDING;
             request.tellAt = turn.now() + TELL;
-            request.heldAt = request.want.mode() == LockMode.SHARED ? turn.now() : Turn.NEVER;
             long token = new Ticket(request.ticket, process).token();
             call(request.want.name(), new HomeCall.Yours(request.want.number(), token), turn);
         }
@@ -431,7 +425,7 @@ class BakeryHome implements Machine {
     }
 
     private void enterAnew(Request request, Turn turn) {
-        DropTicket drop = dropped(request, false, turn);
+        DropTicket drop = new DropTicket(request.want.name(), request.number, DropTicket.NEVER_HELD);
         boolean first = !request.mode().isSoft(); // leaders watch readers as long as a soft writer is there
         asked.remove(request.number);
         if (first) {
@@ -447,12 +441,6 @@ class BakeryHome implements Machine {
         if (!first) {
             sayToAll(drop, turn);
         }
-    }
-
-    private static DropTicket dropped(Request request, boolean held, Turn turn) {
-        long since = request.heldAt == Turn.NEVER ? turn.now() : request.heldAt;
-        long nanos = held ? Math.max(0, turn.now() - since) : DropTicket.NEVER_HELD;
-        return new DropTicket(request.want.name(), request.number, nanos);
     }
 
     private void askedToYield(String leader, Request request, Turn turn) {
@@ -564,7 +552,7 @@ class BakeryHome implements Machine {
                 turn.goal(BakeryGoal.ASKED_BEFORE_OPEN);
             }
         } else if (said instanceof HomeCall.Leave leave) {
-            leave(new Ask(leave.name(), leave.number()), turn);
+            leave(leave, turn);
         } else if (said instanceof HomeCall.NotGiven back) {
             Request request = requests.get(new Ask(back.name(), back.number()));
             if (request != null && request.phase == Phase.LOST) {
@@ -599,12 +587,14 @@ class BakeryHome implements Machine {
         sayToAll(said(request, turn), turn);
     }
 
-    private void leave(Ask ask, Turn turn) {
-        Request request = requests.remove(ask);
+    private void leave(HomeCall.Leave leave, Turn turn) {
+        Request request = requests.remove(new Ask(leave.name(), leave.number()));
         if (request != null && request.phase != Phase.UNASKED) {
             asked.remove(request.number);
             boolean held = request.phase == Phase.HOLDING || request.phase == Phase.LOST;
-            sayToAll(dropped(request, held, turn), turn);
+            long since = leave.granted() == Turn.NEVER ? request.askedAt : leave.granted();
+            long nanos = held ? Math.max(0, turn.now() - since) : DropTicket.NEVER_HELD;
+            sayToAll(new DropTicket(leave.name(), request.number, nanos), turn);
         }
     }
 

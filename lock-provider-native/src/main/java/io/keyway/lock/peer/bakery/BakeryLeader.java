@@ -474,6 +474,7 @@ class BakeryLeader implements Machine, Promising {
         if (speaks) {
             refuseLate(table, turn);
             for (Entry next = next(table, turn); next != null; next = next(table, turn)) {
+                reached(table, next, turn);
                 activate(next, turn);
             }
             askToYield(table, turn);
@@ -486,6 +487,14 @@ class BakeryLeader implements Machine, Promising {
         }
     }
 
+    private static void reached(LeaderTable table, Entry next, Turn turn) {
+        if (next.mode.isReader() && !table.active().isEmpty()) {
+            turn.goal(BakeryGoal.LET_IN_BESIDE);
+        } else if (next.isLast() && turn.now() - next.enteredAt > 0) {
+            turn.goal(BakeryGoal.DRAINED);
+        }
+    }
+
     private void refuseLate(LeaderTable table, Turn turn) {
         for (Entry entry : table.waiting()) {
             if (!table.isLate(entry) || (entry.isLast() && !table.isDrained(entry, turn.now()))) {
@@ -494,6 +503,7 @@ class BakeryLeader implements Machine, Promising {
             turn.goal(BakeryGoal.REFUSED);
             answer(entry, new Refused(entry.meeting, entry.id.number()), turn);
             if (entry.mode.isSoft()) {
+                turn.goal(BakeryGoal.SOFT_DREW_AGAIN);
                 entry.ticket = null; // its home asks again before it drops this one, so that readers stay watched
             } else {
                 drop(table, entry, turn);
@@ -541,6 +551,9 @@ class BakeryLeader implements Machine, Promising {
         for (Entry active : table.active()) {
             boolean mayBe = !active.asked && !active.isOrphan() && !active.mode.goesWith(first.mode);
             if (mayBe && first.isBefore(active)) {
+                if (active.isLast() && !first.isLast()) {
+                    turn.goal(BakeryGoal.SOFT_GAVE_WAY);
+                }
                 active.asked = true;
                 answer(active, new Yield(active.meeting, active.id.number()), turn);
             }
@@ -588,6 +601,9 @@ class BakeryLeader implements Machine, Promising {
         int ahead = 0;
         for (Entry entry : table.waiting()) {
             int place = entry.isLast() ? 0 : ahead; // a soft writer has none
+            if (entry.mode.isReader() && active.get(0).mode.isReader()) {
+                turn.goal(BakeryGoal.WAITED_BEHIND_A_WRITER);
+            }
             if (!entry.unsure && entry.told != place && (place < TOLD || entry.told < 0)) {
                 entry.told = place;
                 Participant holder = active.get(0).holder(turn.now());

@@ -91,7 +91,7 @@ sealed interface BakeryMessage extends Message {
     /**
      * DROPTICKET: the request is over.
      *
-     * @param held of one that was granted, so that smaller tickets come too late: for how many nanoseconds; {@link
+     * @param held of one that was granted, so that smaller tickets come too late: how many nanoseconds ago; {@link
      *     #NEVER_HELD} of others
      */
     record DropTicket(String name, long number, long held) implements OfRequest {

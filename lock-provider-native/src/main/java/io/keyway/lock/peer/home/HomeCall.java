@@ -4,6 +4,7 @@ package io.keyway.lock.peer.home;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.Owner;
@@ -52,8 +53,17 @@ public sealed interface HomeCall extends Call {
         }
     }
 
-    /** That request is over. */
-    record Leave(String name, long number) implements OfManager {}
+    /**
+     * That request is over.
+     *
+     * @param granted when a reader was granted it; {@link Turn#NEVER} if it was not, and of others
+     */
+    record Leave(String name, long number, long granted) implements OfManager {
+        /** One that no reader was granted. */
+        public Leave(String name, long number) {
+            this(name, number, Turn.NEVER);
+        }
+    }
 
     /** A client holds what a former life of this member granted. Answered by {@link Adopted}. */
     record Adopt(String name, long number, long token, Owner owner, long since) implements OfManager {}
@@ -76,7 +86,7 @@ public sealed interface HomeCall extends Call {
     /**
      * To the cluster's monitor: a majority of these members decides, and may do so until then on the cell's clock.
      *
-     * @param until {@link io.keyway.lock.peer.kernel.Turn#NEVER} if they may not decide
+     * @param until {@link Turn#NEVER} if they may not decide
      */
     record Deciding(List<String> members, long until) implements HomeCall {}
 

@@ -76,8 +76,22 @@ public final class HomeManager implements Machine {
         }
     }
 
-    /** A grant. */
-    record Held(long number, Peer peer, long request, LockMode mode, long token, long ttl) {}
+    /**
+     * A grant.
+     *
+     * @param since of a reader's, when it was made; {@link Turn#NEVER} of others
+     */
+    record Held(long number, Peer peer, long request, LockMode mode, long token, long ttl, long since) {
+        void encode(StateEncoder out) {
+            out.put(number)
+                    .put(peer)
+                    .put(request)
+                    .value(mode)
+                    .put(token)
+                    .put(ttl)
+                    .time(since);
+        }
+    }
 
     /** A request as its client names it. */
     private record Id(Peer peer, long request) {}
@@ -367,7 +381,10 @@ public final class HomeManager implements Machine {
         forget(number, wait);
         LockMessage.Acquire request = wait.request;
         turn.member().unawait(wait.peer, key, request.ttl());
-        held.put(wait.token, new Held(number, wait.peer, request.request(), request.mode(), wait.token, request.ttl()));
+        long since = request.mode() == LockMode.SHARED ? turn.now() : Turn.NEVER;
+        held.put(
+                wait.token,
+                new Held(number, wait.peer, request.request(), request.mode(), wait.token, request.ttl(), since));
         turn.member().grant(wait.peer, key, wait.token, request.ttl());
         turn.send(wait.peer, new LockMessage.Granted(key, request.request(), wait.token, wait.token, true));
     }
@@ -395,7 +412,7 @@ public final class HomeManager implements Machine {
             tell(new HomeCall.BrokenHere(key.id(), each, done), turn);
             done = false; // whoever came later broke what another was breaking already
         }
-        tell(new HomeCall.Leave(key.id(), over.number()), turn);
+        tell(new HomeCall.Leave(key.id(), over.number(), over.since()), turn);
     }
 
     private void sessionEnded(Peer peer, Turn turn) {
@@ -468,7 +485,14 @@ public final class HomeManager implements Machine {
         }
         held.put(
                 said.token(),
-                new Held(answer.number(), claim.peer(), said.request(), said.mode(), said.token(), said.ttl()));
+                new Held(
+                        answer.number(),
+                        claim.peer(),
+                        said.request(),
+                        said.mode(),
+                        said.token(),
+                        said.ttl(),
+                        Turn.NEVER));
         turn.member().grant(claim.peer(), key, said.token(), said.ttl());
         turn.send(claim.peer(), new LockMessage.Reasserted(key, said.token(), true));
     }
@@ -549,6 +573,12 @@ public final class HomeManager implements Machine {
             out.put(number).put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
             out.put(wait.token).value(wait.silent);
         });
-        out.value(claims).value(breaks).value(held).value(revoked).value(turns).put(numbers);
+        held.values().forEach(grant -> grant.encode(out));
+        out.put(held.size())
+                .value(claims)
+                .value(breaks)
+                .value(revoked)
+                .value(turns)
+                .put(numbers);
     }
 }

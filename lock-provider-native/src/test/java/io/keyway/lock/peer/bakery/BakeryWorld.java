@@ -168,8 +168,12 @@ final class BakeryWorld {
 
     /** It has released, given up or died. */
     void leave(String member, long number) {
+        Long granted = node(member).granted.remove(number);
         node(member).holds.remove(number);
-        node(member).call(BakeryKeys.HOME, new HomeCall.Leave(NAME, number));
+        boolean reads =
+                node(member).modes.getOrDefault(number, RequestMode.WRITER).isReader();
+        long since = granted == null || !reads ? Turn.NEVER : granted;
+        node(member).call(BakeryKeys.HOME, new HomeCall.Leave(NAME, number, since));
         node(member).settle();
     }
 
@@ -350,6 +354,9 @@ final class BakeryWorld {
         BakeryLeader leader;
         final TreeSet<Long> holds = new TreeSet<>();
         final Map<Long, RequestMode> modes = new TreeMap<>();
+        /** By request, when it was granted. */
+        final Map<Long, Long> granted = new TreeMap<>();
+
         final List<Long> refused = new ArrayList<>();
         final Map<String, Boolean> up = new TreeMap<>();
         /** Calls of this turn, in order. */
@@ -372,6 +379,7 @@ final class BakeryWorld {
             copy.leader = leader.copy();
             copy.holds.addAll(holds);
             copy.modes.putAll(modes);
+            copy.granted.putAll(granted);
             copy.up.putAll(up);
             copy.token = token;
             copy.record = record;
@@ -429,6 +437,7 @@ final class BakeryWorld {
                 calls.addLast(() -> home.called(call, this));
             } else if (call instanceof HomeCall.Yours yours) {
                 holds.add(yours.number());
+                granted.put(yours.number(), now());
                 token = yours.token();
             } else if (call instanceof HomeCall.Behind behind) {
                 refused.add(behind.number());

@@ -40,6 +40,11 @@ class ExplorerTest {
         Searches.complete(Scopes.bakery(3, 0, 1), MOST);
     }
 
+    @Test
+    void aReaderAndAWriterOfThreeLeadersOfTheBakery() {
+        Searches.complete(Scopes.bakeryReader(), MOST);
+    }
+
     /** B1: a leader lets the smallest ticket in, whomever else it has let in before. */
     @Test
     void leadersThatLetSeveralInAreFound() {

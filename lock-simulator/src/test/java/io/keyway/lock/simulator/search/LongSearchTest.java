@@ -56,5 +56,6 @@ class LongSearchTest {
     @Test
     void theBakery() {
         manyOf(Scopes.bakeryRestarted());
+        manyOf(Scopes.bakeryReaders());
     }
 }

@@ -160,6 +160,27 @@ final class Scopes {
         return scope;
     }
 
+    /** Two readers and a writer, each of another member. */
+    static Scope bakeryReaders() {
+        return new Scope("bakery, 3 leaders, 2 readers, 1 writer", new BakeryAlgorithm())
+                .members(3)
+                .frames(2, 3)
+                .client(0, READ)
+                .client(1, WRITE)
+                .client(2, READ)
+                .reaches("LET_IN_BESIDE", "WAITED_BEHIND_A_WRITER");
+    }
+
+    /** A reader and a writer, of two of three leaders. */
+    static Scope bakeryReader() {
+        return new Scope("bakery, 3 leaders, 1 reader, 1 writer", new BakeryAlgorithm())
+                .members(3)
+                .frames(2, 3)
+                .client(0, READ)
+                .client(1, WRITE)
+                .reaches("EQUAL_TICKETS", "KEPT_BY_ITS_HOLDER", "RELINQUISHED", "WAITED_FOR_AN_ENTERING");
+    }
+
     /** The same, and a leader without clients is killed. */
     static Scope bakeryRestarted() {
         return bakery(3, 0, 1).frames(1, 1).restarts(1, 2);
