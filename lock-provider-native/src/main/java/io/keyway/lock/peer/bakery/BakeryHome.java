@@ -418,10 +418,24 @@ class BakeryHome implements Machine {
         }
         request.refused.add(leader);
         request.active.remove(leader);
-        if (!isMajority(leaders.size() - request.refused.size())) {
-            turn.goal(BakeryGoal.DREW_AGAIN);
-            enterAnew(request, turn);
+        drawAgainIfMust(request, turn);
+    }
+
+    /** Of those that have not refused its ticket no majority is there. */
+    private boolean drawAgainIfMust(Request request, Turn turn) {
+        if (request.phase != Phase.TICKETED || request.refused.isEmpty()) {
+            return false;
         }
+        int left = 0;
+        for (String leader : leaders) {
+            left += meetings.containsKey(leader) && !request.refused.contains(leader) ? 1 : 0;
+        }
+        if (isMajority(left)) {
+            return false;
+        }
+        turn.goal(BakeryGoal.DREW_AGAIN);
+        enterAnew(request, turn);
+        return true;
     }
 
     private void enterAnew(Request request, Turn turn) {
@@ -625,7 +639,7 @@ class BakeryHome implements Machine {
                 call(request.want.name(), new HomeCall.TakenBack(request.want.number(), why), turn);
             } else if (request.phase == Phase.LOST && Turn.due(request.over, turn.now())) {
                 call(request.want.name(), new HomeCall.Over(request.want.number()), turn);
-            } else {
+            } else if (!drawAgainIfMust(request, turn)) {
                 hold(request, turn);
             }
         }

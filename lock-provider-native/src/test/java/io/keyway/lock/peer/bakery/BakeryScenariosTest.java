@@ -286,6 +286,31 @@ class BakeryScenariosTest {
         assertThat(splitVote(UnsafeBakery.NEVER_YIELDS).holders()).isZero();
     }
 
+    /** Leader b refuses the ticket that leader a lets in, and c, which might take it, is away. */
+    @Test
+    void whoIsRefusedByOneDrawsAgainWhenTheOthersAreNoMajority() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("a", 1);
+        world.deliver("a", "b");
+        world.deliver("b", "a");
+        world.ask("d", 2);
+        for (int i = 0; i < 2; i++) {
+            world.talk("d", "c");
+            world.talk("d", "b");
+        }
+        world.pass(LEASE); // b waits for the first ticket no longer
+        world.lapse("b");
+        world.talk("d", "b");
+        assertThat(world.holds("d")).containsExactly(2L);
+        world.leave("d", 2);
+        world.talk("d", "b");
+        world.talk("d", "c");
+        List.of("a", "b", "d").forEach(other -> world.part(other, "c"));
+        assertThat(world.letIn("a")).isEqualTo("a");
+        world.run();
+        assertThat(world.holds("a")).containsExactly(1L);
+    }
+
     /** What b has said to d before d begins anew is not heeded, so that it has to be said again. */
     @Test
     void b3_whoHasBegunAnewIsAskedAgainToGiveWay() {

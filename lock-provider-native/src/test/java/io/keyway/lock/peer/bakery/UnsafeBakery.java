@@ -34,6 +34,8 @@ public enum UnsafeBakery {
     NO_FLOOR_OF_SEATS,
     /** LK-1203: a reader is let in beside others although a writer waits. */
     PASSES_WRITERS,
+    /** B1: a leader lets readers in whomever else it has let in. */
+    LETS_READERS_IN,
     /** LK-1207: a soft writer has its place in the order. */
     QUEUES_SOFT_WRITERS,
     /** LK-1209: a soft writer waits for no time without readers. */
@@ -47,6 +49,10 @@ public enum UnsafeBakery {
                 : key.equals(BakeryKeys.LEADER) ? new UnsafeLeader(this) : regular.create(key);
     }
 
+    private static boolean passes(UnsafeBakery variant) {
+        return variant == PASSES_WRITERS || variant == LETS_READERS_IN;
+    }
+
     private static final class UnsafeHome extends BakeryHome {
         private final UnsafeBakery variant;
 
@@ -56,7 +62,7 @@ public enum UnsafeBakery {
 
         @Override
         boolean yields() {
-            return variant != NEVER_YIELDS && variant != ANY_ORDER && variant != PASSES_WRITERS;
+            return variant != NEVER_YIELDS && variant != ANY_ORDER && !passes(variant);
         }
 
         @Override
@@ -107,8 +113,9 @@ public enum UnsafeBakery {
                 LeaderTable.Entry last = waiting.get(waiting.size() - 1);
                 return table.fits(last) ? last : null;
             }
-            if (variant == PASSES_WRITERS) {
-                waiting.removeIf(entry -> !entry.mode.isReader() || !table.fits(entry));
+            if (passes(variant)) {
+                boolean any = variant == LETS_READERS_IN;
+                waiting.removeIf(entry -> !entry.mode.isReader() || !(any || table.fits(entry)));
                 return waiting.isEmpty() ? super.next(table, turn) : waiting.get(0);
             }
             return super.next(table, turn);

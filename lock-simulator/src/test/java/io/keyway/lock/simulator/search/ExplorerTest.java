@@ -54,6 +54,13 @@ class ExplorerTest {
     }
 
     @Test
+    void leadersThatLetReadersInBesideAWriterAreFound() {
+        Scope scope = Scopes.bakeryReader();
+        scope.machines(UnsafeBakery.LETS_READERS_IN.machines(), scope.algorithm.clientMachines());
+        assertThat(Searches.broken(scope, MOST).broken()).startsWith("R1");
+    }
+
+    @Test
     void aSearchThatMissesAGoalFails() {
         assertThatThrownBy(() -> Searches.complete(Scopes.lamport(2, 2).reaches("GRANT_AFTER_QUARANTINE"), MOST))
                 .hasMessageContaining("GRANT_AFTER_QUARANTINE");
