@@ -65,7 +65,7 @@ sealed interface BakeryMessage extends Message {
     /**
      * ENTERING and GETMAXTICKET: a client wants the lock. Answered by {@link Entered}.
      *
-     * @param waited nanoseconds since it asked
+     * @param waited nanoseconds since it asked, of a soft writer since it came to its home
      */
     record Entering(String name, long number, RequestMode mode, Owner owner, long waited) implements OfRequest {}
 

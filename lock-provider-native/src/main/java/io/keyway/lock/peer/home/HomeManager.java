@@ -223,7 +223,8 @@ public final class HomeManager implements Machine {
             return;
         }
         long number = ++numbers;
-        long since = turn.now() - Math.max(0, request.waited());
+        long waited = request.isSoft() ? 0 : Math.max(0, request.waited()); // its time without readers begins now
+        long since = turn.now() - waited;
         long until = turn.now() + Math.max(0, request.patience());
         Wait wait = new Wait(from, request, since, until);
         waits.put(number, wait);
