@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.CoverageGoal;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.simulator.FirstComeFirstServed.Ask;
@@ -128,6 +129,44 @@ class ModeOraclesTest {
         void aWriterWithinTheTimeOfAReaderIsFound() {
             lost();
             violates("R3", () -> oracle.began(new Hand(2, 11)));
+        }
+    }
+
+    /** Where each member grants to its own clients. */
+    @Nested
+    class TokenOrderOfMembersR5 {
+        private final TokenOrder oracle = new TokenOrder(false, true);
+
+        @Test
+        void readersBesideEachOtherPassInAnyOrder() {
+            passes(() -> {
+                oracle.granted(grant(SHARED, 2, 11));
+                oracle.granted(grant(SHARED, 1, 1));
+                oracle.began(reader(1, 1));
+                oracle.began(reader(2, 11));
+                oracle.granted(grant(EXCLUSIVE, 3, 21));
+            });
+        }
+
+        @Test
+        void aReaderWithALowerTokenThanAWriterBeforeItIsFound() {
+            oracle.granted(grant(EXCLUSIVE, 1, 11));
+            violates("R5", () -> oracle.granted(grant(SHARED, 2, 1)));
+        }
+
+        @Test
+        void aWriterWithALowerTokenThanAReaderBeforeItIsFound() {
+            oracle.granted(grant(SHARED, 1, 11));
+            violates("R5", () -> oracle.granted(grant(EXCLUSIVE, 2, 1)));
+        }
+
+        @Test
+        void aReaderThatAskedAfterOneWithAHigherTokenIsFound() {
+            oracle.granted(grant(SHARED, 1, 11));
+            Owner owner = new Owner("c", Map.of());
+            Key key = LeaseKeys.lock("n");
+            oracle.came("n", new LockMessage.Acquire(key, 1, SHARED, 1, 1, TTL, false, false, false, 0, 0, owner));
+            violates("R5", () -> oracle.granted(grant(SHARED, 2, 1)));
         }
     }
 
