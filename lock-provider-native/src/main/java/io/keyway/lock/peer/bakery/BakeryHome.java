@@ -221,7 +221,7 @@ class BakeryHome implements Machine {
 
     /** As what that request is told to leaders. */
     RequestMode mode(Request request) {
-        return RequestMode.of(request.want.mode(), request.want.quiet());
+        return request.mode();
     }
 
     /** Whether it gives an activation back for a smaller ticket. */
@@ -606,7 +606,9 @@ class BakeryHome implements Machine {
         if (request != null && request.phase != Phase.UNASKED) {
             asked.remove(request.number);
             boolean held = request.phase == Phase.HOLDING || request.phase == Phase.LOST;
-            long since = leave.granted() == Turn.NEVER ? request.askedAt : leave.granted();
+            // That a reader's turn came is no grant if its client was not heard then.
+            long never = request.mode().isReader() ? request.askedAt : turn.now();
+            long since = leave.granted() == Turn.NEVER ? never : leave.granted();
             long nanos = held ? Math.max(0, turn.now() - since) : DropTicket.NEVER_HELD;
             sayToAll(new DropTicket(leave.name(), request.number, nanos), turn);
         }
