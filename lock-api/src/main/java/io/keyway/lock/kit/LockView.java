@@ -32,7 +32,9 @@ final class LockView implements DistributedLock {
     private final LockMode mode;
     private final int perResource;
     private final WriterPolicy policy;
-    private final boolean soft;
+    /** As of a request. */
+    private final Optional<Duration> quiet;
+
     private final LockOptions given;
     private final ResolvedOptions options;
 
@@ -57,7 +59,7 @@ final class LockView implements DistributedLock {
         this.mode = mode;
         this.perResource = perResource;
         this.policy = policy;
-        this.soft = policy.isSoft();
+        this.quiet = policy.isSoft() ? Optional.of(policy.quiet()) : Optional.empty();
         this.given = given;
         this.options = client.resolve(given);
     }
@@ -115,7 +117,7 @@ final class LockView implements DistributedLock {
         if (reacquire(lease, capacity)) {
             return Optional.of(lease);
         }
-        boolean queue = Waits.isWait(wait);
+        boolean queue = wait.compareTo(Duration.ZERO) > 0;
         return delivered(pend(lease, permits, capacity, queue, queue ? wait : client.requestTimeout())
                 .await());
     }
@@ -126,7 +128,7 @@ final class LockView implements DistributedLock {
     }
 
     CompletableFuture<Optional<Lease>> tryAcquireAsync(int permits, int capacity, Duration wait) {
-        boolean queue = Waits.isWait(wait);
+        boolean queue = wait.compareTo(Duration.ZERO) > 0;
         return async(permits, capacity, queue, queue ? wait : client.requestTimeout(), Function.identity());
     }
 
@@ -175,7 +177,7 @@ final class LockView implements DistributedLock {
 
     /** A soft writer may never be granted; who has not said until when it waits has not thought of that. */
     private void limited() {
-        if (soft) {
+        if (quiet.isPresent()) {
             throw new UnsupportedOperationException("the writer of " + key + " is " + policy
                     + ", and so may wait for ever: say how long it may wait, by tryAcquire(wait)");
         }
@@ -194,7 +196,7 @@ final class LockView implements DistributedLock {
 
     private boolean reacquire(HeldLease lease, int capacity) {
         // Who yields asks the store who reads.
-        if (soft || !lease.reacquire(capacity)) {
+        if (quiet.isPresent() || !lease.reacquire(capacity)) {
             return false;
         }
         if (lease.endedByClose()) {
@@ -221,7 +223,7 @@ final class LockView implements DistributedLock {
                 options.owner(),
                 options.holdAtLeast(),
                 perResource,
-                policy);
+                quiet);
     }
 
     private Optional<Lease> delivered(Optional<Lease> outcome) {

@@ -32,7 +32,7 @@ final class ModeChange {
             throw new InterruptedException("interrupted before asking for the upgrade of " + key);
         }
         read.ensureHeld();
-        boolean queue = Waits.isWait(wait);
+        boolean queue = wait.compareTo(Duration.ZERO) > 0;
         PendingAcquire pending = pending(read, LockMode.EXCLUSIVE, queue, queue ? wait : client.requestTimeout());
         Optional<Lease> outcome;
         try {

@@ -538,7 +538,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     /** As {@link #tryLock}, of several names, each once. */
     boolean tryAll(List<LockRequest> requests, Duration wait) throws InterruptedException {
-        boolean queue = Waits.isWait(wait);
+        boolean queue = wait.compareTo(Duration.ZERO) > 0;
         List<LockName> asks = new ArrayList<>(requests.size());
         decide(() -> {
             ensureUsable();

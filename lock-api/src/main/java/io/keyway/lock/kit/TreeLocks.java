@@ -48,7 +48,7 @@ final class TreeLocks {
             throw new InterruptedException("interrupted before asking for " + names);
         }
         client.ensureOpen(names.get(0));
-        boolean once = wait != null && !Waits.isWait(wait);
+        boolean once = wait != null && wait.compareTo(Duration.ZERO) <= 0;
         long end = wait == null || once ? 0 : deadline(wait);
         Duration left = wait;
         while (true) {
@@ -68,7 +68,7 @@ final class TreeLocks {
                 return Optional.empty();
             }
             left = wait == null ? null : Duration.ofNanos(end - client.time().nanoTime());
-            if (left != null && !Waits.isWait(left)) {
+            if (left != null && left.compareTo(Duration.ZERO) <= 0) {
                 return Optional.empty();
             }
         }
@@ -109,7 +109,7 @@ final class TreeLocks {
         // Whoever completes it, but us: nobody will take the leases.
         CompletionStage<T> seen = told;
         seen.whenComplete((result, failure) -> transaction.closeAsync());
-        boolean once = wait != null && !Waits.isWait(wait);
+        boolean once = wait != null && wait.compareTo(Duration.ZERO) <= 0;
         try {
             CompletionStage<Boolean> all = transaction.begin(requests, !once);
             if (wait != null && !once) {

@@ -14,9 +14,4 @@ final class Waits {
     static long nanos(Duration wait) {
         return (wait.compareTo(LONGEST) > 0 ? LONGEST : wait).toNanos();
     }
-
-    /** Whether whoever says that wants to wait at all; if not, it is one attempt. */
-    static boolean isWait(Duration wait) {
-        return !wait.isNegative() && !wait.isZero();
-    }
 }

@@ -6,6 +6,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.WriterPolicy;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * A request for a grant.
@@ -22,8 +23,8 @@ import java.util.Objects;
  *     always without {@link io.keyway.lock.Feature#HOLD_AT_LEAST}
  * @param perResource how many permits there are for one resource in the caller's view, whose multiple the capacity is;
  *     at least 1, and 1 for a lock
- * @param policy what it does to readers while it waits, if it asks for EXCLUSIVE; hard for all others, and always
- *     without {@link io.keyway.lock.Feature#DRAIN}
+ * @param quiet of a soft writer ({@link WriterPolicy#soft}): for how long no reader may have been granted, zero if that
+ *     does not matter. Empty for all others, and always without {@link io.keyway.lock.Feature#DRAIN}
  */
 public record Request(
         long id,
@@ -36,7 +37,7 @@ public record Request(
         Owner owner,
         Duration holdAtLeast,
         int perResource,
-        WriterPolicy policy) {
+        Optional<Duration> quiet) {
     /**
      * Checks that nothing is null, that no time is negative, that a resource has a permit, and that only writers yield.
      *
@@ -50,22 +51,25 @@ public record Request(
      * @param owner see the record
      * @param holdAtLeast see the record
      * @param perResource see the record
-     * @param policy see the record
+     * @param quiet see the record
      */
     public Request {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(mode, "mode");
         Objects.requireNonNull(ttl, "ttl");
         Objects.requireNonNull(owner, "owner");
-        Objects.requireNonNull(policy, "policy");
+        Objects.requireNonNull(quiet, "quiet");
         if (holdAtLeast.isNegative()) {
             throw new IllegalArgumentException("holdAtLeast " + holdAtLeast + " is negative");
         }
         if (perResource < 1) {
             throw new IllegalArgumentException("a resource has at least 1 permit, not " + perResource);
         }
-        if (mode != LockMode.EXCLUSIVE && policy.isSoft()) {
+        if (mode != LockMode.EXCLUSIVE && quiet.isPresent()) {
             throw new IllegalArgumentException("a writer may be soft, and not a request for " + mode);
+        }
+        if (quiet.isPresent() && quiet.get().isNegative()) {
+            throw new IllegalArgumentException("a time without readers is not negative: " + quiet.get());
         }
     }
 
@@ -94,7 +98,7 @@ public record Request(
             Owner owner,
             Duration holdAtLeast,
             int perResource) {
-        this(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource, WriterPolicy.hard());
+        this(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource, Optional.empty());
     }
 
     /**
@@ -146,15 +150,20 @@ public record Request(
      * @param other how long the authority is to keep the grant for a silent holder
      */
     public Request withTtl(Duration other) {
-        return new Request(id, key, mode, permits, capacity, other, queue, owner, holdAtLeast, perResource, policy);
+        return new Request(id, key, mode, permits, capacity, other, queue, owner, holdAtLeast, perResource, quiet);
     }
 
     /**
-     * {@return the same request of a writer with another policy}
+     * {@return the same request of a writer, soft or not}
      *
-     * @param other what it does to readers while it waits
+     * @param other as of the record
      */
-    public Request withPolicy(WriterPolicy other) {
+    public Request withQuiet(Optional<Duration> other) {
         return new Request(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource, other);
+    }
+
+    /** {@return whether it is a writer that keeps nobody waiting, and has no place in the queue} */
+    public boolean isSoft() {
+        return quiet.isPresent();
     }
 }

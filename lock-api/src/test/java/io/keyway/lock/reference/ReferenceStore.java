@@ -115,7 +115,7 @@ public class ReferenceStore extends RowRules {
     protected final Duration recheckWithin(Row row, @Nullable Entry waiter, Request request, Look look) {
         Duration longest = recheckWithin(request);
         Duration needed = super.recheckWithin(row, waiter, request, look);
-        return request.policy().isSoft() && needed.compareTo(longest) < 0 ? needed : longest;
+        return request.isSoft() && needed.compareTo(longest) < 0 ? needed : longest;
     }
 
     @Override

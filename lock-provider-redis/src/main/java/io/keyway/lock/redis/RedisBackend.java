@@ -34,18 +34,6 @@ import redis.clients.jedis.exceptions.JedisException;
 /** Locks in Redis: each verb is one script, run where the keys of the name live. */
 final class RedisBackend implements LockBackend {
     private static final Logger LOG = LoggerFactory.getLogger(RedisBackend.class);
-    private static final RedisScript CONVERT = RedisScript.of("token", "common", "convert");
-    private static final RedisScript RENEW = RedisScript.of("renew").asUrgent();
-    private static final RedisScript RELEASE =
-            RedisScript.of("release-plain", "token", "common", "release").asUrgent();
-    private static final RedisScript KEEP =
-            RedisScript.of("token", "common", "keep").asUrgent();
-    private static final RedisScript WITHDRAW =
-            RedisScript.of("token", "common", "withdraw").asUrgent();
-    private static final RedisScript TOMBSTONE = RedisScript.of("tombstone").asUrgent();
-    private static final RedisScript BREAK = RedisScript.of("token", "common", "break");
-    private static final RedisScript AVAILABLE = RedisScript.of("token", "common", "available");
-
     /** What attempt.lua says of a request whose grant was broken. */
     private static final long BROKEN = -2;
 
@@ -125,7 +113,7 @@ final class RedisBackend implements LockBackend {
                 queueing(request, askedAt));
         return send(
                 request,
-                new RedisScript.Call(AttemptScript.of(request), keys.all(request.key(), id), arguments),
+                new RedisScript.Call(attempting(request), keys.all(request.key(), id), arguments),
                 askedAt,
                 deadline);
     }
@@ -143,7 +131,16 @@ final class RedisBackend implements LockBackend {
                 ScriptCodec.bytes(id(held.id())),
                 ScriptCodec.tokenNumber(held.token()),
                 queueing(wanted, askedAt));
-        return send(wanted, new RedisScript.Call(CONVERT, keys.all(wanted.key(), id), arguments), askedAt, deadline);
+        return send(
+                wanted,
+                new RedisScript.Call(RedisScripts.CONVERT, keys.all(wanted.key(), id), arguments),
+                askedAt,
+                deadline);
+    }
+
+    private static RedisScript attempting(Request request) {
+        RedisScript hard = request.permits() <= request.capacity() ? RedisScripts.ATTEMPT : RedisScripts.ATTEMPT_BEYOND;
+        return request.isSoft() ? RedisScripts.DRAIN : hard;
     }
 
     private byte[] queueing(Request request, long askedAt) {
@@ -239,7 +236,8 @@ final class RedisBackend implements LockBackend {
     private void leaveTombstoneIfLate(long request, LockKey key, Deadline deadline) throws Exception {
         if (mayArriveLate(request)) {
             byte[][] tombstone = keys.tombstone(key, id(request));
-            link.run(new RedisScript.Call(TOMBSTONE, tombstone, new byte[][] {TOMBSTONE_MILLIS}), deadline);
+            link.run(
+                    new RedisScript.Call(RedisScripts.TOMBSTONE, tombstone, new byte[][] {TOMBSTONE_MILLIS}), deadline);
             arrivesNoMore(request);
         }
     }
@@ -253,7 +251,7 @@ final class RedisBackend implements LockBackend {
                 ScriptCodec.tokenNumber(grant.token()),
                 ScriptCodec.millis(grant.ttl())
             };
-            calls.add(new RedisScript.Call(RENEW, keys.one(grant.key()), arguments));
+            calls.add(new RedisScript.Call(RedisScripts.RENEW, keys.one(grant.key()), arguments));
         }
         List<Object> replies = link.runAll(calls, waitReplicas, Deadline.after(limit));
         List<Answer> answers = new ArrayList<>(grants.size());
@@ -287,12 +285,12 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public Answer release(Grant grant, Duration limit) throws Exception {
-        return end(RELEASE, grant, limit);
+        return end(RedisScripts.RELEASE, grant, limit);
     }
 
     @Override
     public Answer keep(Grant grant, Duration limit) throws Exception {
-        return end(KEEP, grant, limit);
+        return end(RedisScripts.KEEP, grant, limit);
     }
 
     private Answer end(RedisScript script, Grant grant, Duration limit) throws Exception {
@@ -311,7 +309,9 @@ final class RedisBackend implements LockBackend {
         byte[][] arguments = {ScriptCodec.bytes(id), TOMBSTONE_MILLIS};
         // Whether or not the server hears of it: nobody waits for it here.
         started(notifications).waitsNoMore(request.id());
-        link.run(new RedisScript.Call(WITHDRAW, keys.all(request.key(), id), arguments), Deadline.after(limit));
+        link.run(
+                new RedisScript.Call(RedisScripts.WITHDRAW, keys.all(request.key(), id), arguments),
+                Deadline.after(limit));
         arrivesNoMore(request.id());
         brokenUnheard.remove(request.id());
     }
@@ -356,13 +356,14 @@ final class RedisBackend implements LockBackend {
     @Override
     public boolean breakGrant(LockKey key, long token, String reason, Duration limit) throws Exception {
         byte[][] arguments = {ScriptCodec.tokenNumber(token), ScriptCodec.bytes(reason), ScriptCodec.tokenLift(token)};
-        RedisScript.Call call = new RedisScript.Call(BREAK, keys.queue(key), arguments);
+        RedisScript.Call call = new RedisScript.Call(RedisScripts.BREAK, keys.queue(key), arguments);
         return ScriptCodec.number(link.run(call, Deadline.after(limit))) == 1;
     }
 
     @Override
     public int availablePermits(LockKey key, int capacity, Duration limit) throws Exception {
-        Object out = link.run(new RedisScript.Call(AVAILABLE, keys.one(key), new byte[0][]), Deadline.after(limit));
+        Object out = link.run(
+                new RedisScript.Call(RedisScripts.AVAILABLE, keys.one(key), new byte[0][]), Deadline.after(limit));
         return (int) Math.max(0, capacity - ScriptCodec.number(out));
     }
 

@@ -72,9 +72,9 @@ final class ScriptCodec {
      * and its time without readers in microseconds for permits.
      */
     byte[] modeAndOwner(Request request) {
-        if (request.policy().isSoft()) {
+        if (request.isSoft()) {
             // A server's microsecond and what is left of one of ours.
-            long micros = (request.policy().quiet().toNanos() + 999) / 1000;
+            long micros = (request.quiet().orElseThrow().toNanos() + 999) / 1000;
             return bytes("Y" + micros + ";" + request.owner().text());
         }
         Written last = lastWritten;

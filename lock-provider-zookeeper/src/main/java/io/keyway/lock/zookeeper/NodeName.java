@@ -38,7 +38,7 @@ record NodeName(String name, char kind, int permits, int capacity, int from, int
     }
 
     private static char writer(Request request) {
-        return !request.policy().isSoft() ? 'x' : request.policy().quiet().isZero() ? 'y' : 'q';
+        return request.quiet().map(quiet -> quiet.isZero() ? 'y' : 'q').orElse('x');
     }
 
     /**
@@ -46,7 +46,7 @@ record NodeName(String name, char kind, int permits, int capacity, int from, int
      * one for permits in any case.
      */
     static String promoted(String owner, Request request, int from) {
-        if (request.policy().isSoft()) {
+        if (request.isSoft()) {
             return owner + writer(request) + from + "-";
         }
         return owner + "p" + request.permits() + "c" + request.capacity() + "g" + from + "-";

@@ -69,6 +69,12 @@ final class OwnNode {
         return node == null ? 0 : number;
     }
 
+    /** Whether it is there, and the only one of those children of the container. */
+    boolean isAllOf(List<String> names) {
+        CreateResult own = node;
+        return own != null && names.size() == 1 && own.getPath().equals(containerPath + "/" + names.get(0));
+    }
+
     /** Whether it is neither there nor on its way. */
     boolean isNone() {
         return node == null && creation == null;
@@ -148,9 +154,8 @@ final class OwnNode {
         List<Op> steps = new ArrayList<>(conditions);
         steps.add(Op.delete(old.getPath(), -1));
         String path = containerPath + "/" + NodeName.promoted(owner, request, from);
-        byte[] content = request.policy().isSoft()
-                ? NodeData.of(request.owner()).since(askedAt).bytes()
-                : data;
+        byte[] content =
+                request.isSoft() ? NodeData.of(request.owner()).since(askedAt).bytes() : data;
         steps.add(Op.create(path, content, session.acl(path), CreateMode.EPHEMERAL_SEQUENTIAL));
         synchronized (sending) {
             if (closed || session.isOver()) {

@@ -135,7 +135,7 @@ final class RequestNode {
         this.node = new OwnNode(request, session, containerPath, data);
         this.containers = containers;
         this.signals = signals;
-        Duration time = request.policy().quiet();
+        Duration time = request.quiet().orElse(Duration.ZERO);
         this.quiet = time.isZero() ? null : new QuietTime(session, containerPath, time);
         this.notice = request.mode() == LockMode.SHARED ? new ReaderNotice(session, containerPath) : null;
     }
@@ -309,7 +309,7 @@ final class RequestNode {
         String ownName = NodeName.name(own.getPath());
         RequestQueue.Promotion promotion =
                 RequestQueue.of(listing.names()).promotion(ownName).orElse(null);
-        if (promotion == null || request.policy().isSoft()) {
+        if (promotion == null || request.isSoft()) {
             look(listing);
         }
         if (promotion == null || position.kind() != Kind.PASSES) {
@@ -329,7 +329,7 @@ final class RequestNode {
             if (in != null) {
                 in.created(node.number());
             }
-            if (request.policy().isSoft() && node.number() != promotion.from()) {
+            if (request.isSoft() && node.number() != promotion.from()) {
                 // Somebody came meanwhile: the queue is listed anew.
                 return;
             }
@@ -471,10 +471,18 @@ final class RequestNode {
 
     /** Takes the listing of an attempt. */
     void look(EnsembleCalls.Listing listing) {
-        boolean unused = look(listing, 0, false);
+        boolean wantsQuiet = false;
+        if (request.mode() != LockMode.PERMITS && !request.isSoft() && node.isAllOf(listing.names())) {
+            // Whoever is alone needs no rules.
+            positionIs(QueuePosition.FIRST);
+        } else {
+            RequestQueue queue = RequestQueue.of(listing.names());
+            boolean unused = look(listing, queue, 0, false);
+            wantsQuiet = queue.wantsQuiet();
+        }
         Container in = container;
         if (in != null) {
-            in.wantsQuiet(RequestQueue.of(listing.names()).wantsQuiet());
+            in.wantsQuiet(wantsQuiet);
         }
         boolean first = position.isFirst();
         if (in != null && entered && (first || request.queue())) {
@@ -491,8 +499,7 @@ final class RequestNode {
      *     attempt's own
      * @param watchesQueue whether a watch of the whole queue came with it
      */
-    private boolean look(EnsembleCalls.Listing listing, int asOf, boolean watchesQueue) {
-        RequestQueue queue = RequestQueue.of(listing.names());
+    private boolean look(EnsembleCalls.Listing listing, RequestQueue queue, int asOf, boolean watchesQueue) {
         QueuePosition seen;
         int count;
         synchronized (this) {
@@ -621,7 +628,7 @@ final class RequestNode {
         CompletableFuture<EnsembleCalls.Listing> unused = asked.whenComplete((listing, failure) -> {
             if (failure != null) {
                 watchFailed();
-            } else if (look(listing, count, watcher != null)) {
+            } else if (look(listing, RequestQueue.of(listing.names()), count, watcher != null)) {
                 turnHasCome();
             }
         });

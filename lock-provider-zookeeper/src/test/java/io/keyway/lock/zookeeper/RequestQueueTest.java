@@ -35,6 +35,16 @@ class RequestQueueTest {
         assertThat(queue.waiters()).extracting(NodeName::name).containsExactly("b-2-x-0000000007", "c-3-s-0000000009");
     }
 
+    /** As a request finds itself without a look at these rules. */
+    @Test
+    void whoeverIsAloneIsTheFirst() {
+        for (String name : List.of("a-1-x-0000000003", "a-1-s-0000000003")) {
+            assertThat(queue(name).of(name)).isEqualTo(QueuePosition.FIRST);
+        }
+        assertThat(queue("a-1-p2c1-0000000003").of("a-1-p2c1-0000000003")).isNotEqualTo(QueuePosition.FIRST);
+        assertThat(queue("a-1-y-0000000003").of("a-1-y-0000000003")).isNotEqualTo(QueuePosition.FIRST);
+    }
+
     @Test
     void readersHoldTogetherUntilAWriterAsks() {
         RequestQueue queue = queue("a-1-s-0000000001", "b-2-s-0000000002", "c-3-x-0000000003", "d-4-s-0000000004");

@@ -151,7 +151,8 @@ public record Entry(
 
     /** A reader was granted with this write. */
     Entry besideReader() {
-        return state == State.YIELDING && !request.policy().quiet().isZero()
+        return state == State.YIELDING
+                        && request.quiet().filter(time -> !time.isZero()).isPresent()
                 ? new Entry(client, request, state, token, STAMP, heard, lasts, reason, before)
                 : this;
     }

@@ -130,7 +130,7 @@ public class RowRules {
      * @param request what was asked
      */
     protected long quietFor(Request request) {
-        return request.policy().quiet().toNanos();
+        return request.quiet().orElse(Duration.ZERO).toNanos();
     }
 
     /**
@@ -209,7 +209,7 @@ public class RowRules {
      */
     protected Duration recheckWithin(Row row, @Nullable Entry waiter, Request request, Look look) {
         Duration longest = request.ttl().dividedBy(4);
-        long quiet = request.policy().isSoft() ? quietIn(waiter, request, look) : 0;
+        long quiet = request.isSoft() ? quietIn(waiter, request, look) : 0;
         if (!look.told() && quiet <= 0) {
             return least(Duration.ofMillis(20L * row.ahead(waiter)), longest);
         }

@@ -3,7 +3,6 @@ package io.keyway.lock.kit.table;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
-import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.net.URLDecoder;
@@ -13,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A row as text: the version of this format, and then one line for each entry, its fields joined by blanks in the order
@@ -53,7 +53,7 @@ final class RowText {
                 Long.toString(request.ttl().toNanos()),
                 Boolean.toString(request.queue()),
                 Long.toString(request.holdAtLeast().toNanos()),
-                policy(request.policy()),
+                quiet(request.quiet()),
                 number(entry.token()),
                 number(entry.since()),
                 number(entry.heard()),
@@ -106,28 +106,24 @@ final class RowText {
         Duration ttl = Duration.ofNanos(Long.parseLong(fields.next()));
         boolean queue = Boolean.parseBoolean(fields.next());
         Duration holdAtLeast = Duration.ofNanos(Long.parseLong(fields.next()));
-        WriterPolicy policy = policy(fields.next());
+        Optional<Duration> quiet = quiet(fields.next());
         long token = number(fields.next());
         long since = number(fields.next());
         long heard = number(fields.next());
         long lasts = Long.parseLong(fields.next());
         Owner owner = Owner.parse(unescape(fields.next()));
         Request request =
-                new Request(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource, policy);
+                new Request(id, key, mode, permits, capacity, ttl, queue, owner, holdAtLeast, perResource, quiet);
         return new Entry(client, request, state, token, since, heard, lasts, unescape(fields.next()), null);
     }
 
     /** Nothing for a hard writer and all who are none, for a soft one the time without readers. */
-    private static String policy(WriterPolicy policy) {
-        return policy.isSoft() ? Long.toString(policy.quiet().toNanos()) : NOTHING;
+    private static String quiet(Optional<Duration> quiet) {
+        return quiet.isPresent() ? Long.toString(quiet.get().toNanos()) : NOTHING;
     }
 
-    private static WriterPolicy policy(String text) {
-        if (text.equals(NOTHING)) {
-            return WriterPolicy.hard();
-        }
-        long quiet = Long.parseLong(text);
-        return quiet == 0 ? WriterPolicy.soft() : WriterPolicy.softAfter(Duration.ofNanos(quiet));
+    private static Optional<Duration> quiet(String text) {
+        return text.equals(NOTHING) ? Optional.empty() : Optional.of(Duration.ofNanos(Long.parseLong(text)));
     }
 
     private static String number(long value) {

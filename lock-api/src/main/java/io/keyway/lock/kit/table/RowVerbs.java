@@ -47,7 +47,7 @@ final class RowVerbs {
             return new Step<>(row.with(holder, again), granted(again), List.of(again), List.of());
         }
         Entry waiter = row.waiter(client, request.id());
-        boolean soft = request.policy().isSoft();
+        boolean soft = request.isSoft();
         boolean turn = soft
                 ? rules.mayDrain(row, waiter, request, look)
                 : rules.isTurnOf(row, waiter, request) && rules.admits(row, request);

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
-import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -16,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -244,16 +244,16 @@ class RowTest {
 
     @Test
     void aTextKeepsWhatASoftWriterWaitsFor() {
-        for (WriterPolicy policy : List.of(WriterPolicy.soft(), WriterPolicy.softAfter(TTL.dividedBy(3)))) {
+        for (Duration quiet : List.of(Duration.ZERO, TTL.dividedBy(3))) {
             Row row = new Row(List.of(
-                    Entry.begin("c", writer(policy), Entry.State.YIELDING, 9).stamped(0, 7)));
+                    Entry.begin("c", writer(quiet), Entry.State.YIELDING, 9).stamped(0, 7)));
             assertThat(Row.parse(LOCK, row.text())).isEqualTo(row);
         }
     }
 
     @Test
     void aSoftWriterIsToldWhenItsTimeHasComeAndNotBefore() {
-        Request writer = writer(WriterPolicy.softAfter(TTL));
+        Request writer = writer(TTL);
         Row row = verbs.attempt(Row.FREE, "c", writer, new RowRules.Look(0, true))
                 .row()
                 .stamped(0, 0);
@@ -264,9 +264,9 @@ class RowTest {
         assertThat(verbs.noticesFor("other", row, TTL.toNanos())).isEmpty();
     }
 
-    private static Request writer(WriterPolicy policy) {
+    private static Request writer(Duration quiet) {
         Owner owner = new Owner("w", Map.of());
-        return new Request(1, LOCK, LockMode.EXCLUSIVE, 1, 1, TTL, true, owner).withPolicy(policy);
+        return new Request(1, LOCK, LockMode.EXCLUSIVE, 1, 1, TTL, true, owner).withQuiet(Optional.of(quiet));
     }
 
     private static Request permits(long id, int permits, int capacity, Duration ttl, Owner owner) {

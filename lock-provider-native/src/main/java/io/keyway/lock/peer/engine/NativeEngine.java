@@ -263,7 +263,7 @@ public final class NativeEngine implements LockEngine {
                 request.holdAtLeast().toNanos(),
                 0,
                 converts,
-                request.policy().isSoft() ? request.policy().quiet().toNanos() : LockMessage.Acquire.IN_THE_QUEUE,
+                request.quiet().map(Duration::toNanos).orElse(LockMessage.Acquire.IN_THE_QUEUE),
                 user);
     }
 

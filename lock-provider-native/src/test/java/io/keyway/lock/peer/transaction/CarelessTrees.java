@@ -134,7 +134,7 @@ public final class CarelessTrees implements LockProvider {
                     request.owner(),
                     request.holdAtLeast(),
                     request.perResource(),
-                    request.policy());
+                    request.quiet());
         } else if (arg instanceof LockKey key) {
             return key(key, defect, mode);
         } else if (arg instanceof LockMode asked) {

@@ -87,7 +87,7 @@ public final class BackendProbe {
                 request.owner(),
                 request.holdAtLeast(),
                 request.perResource(),
-                request.policy());
+                request.quiet());
     }
 
     /** A new request for that lock that does not wait. */

@@ -45,6 +45,6 @@ final class AlteredRequests {
                 owner,
                 request.holdAtLeast(),
                 request.perResource(),
-                request.policy());
+                request.quiet());
     }
 }

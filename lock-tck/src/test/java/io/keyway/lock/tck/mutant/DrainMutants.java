@@ -3,7 +3,6 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockStatus;
-import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.kit.table.Entry;
 import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.reference.ReferenceStore;
@@ -64,7 +63,7 @@ final class DrainMutants {
 
         @Override
         public Attempt attempt(Session session, Request request) throws NotExecutedException {
-            return super.attempt(session, request.withPolicy(WriterPolicy.hard()));
+            return super.attempt(session, request.withQuiet(Optional.empty()));
         }
     }
 
