@@ -26,8 +26,22 @@ public interface Contender extends AutoCloseable {
         return EnumSet.of(Use.LOCK);
     }
 
+    /** Begins a transaction. */
+    default Steps begin() {
+        throw new UnsupportedOperationException(name() + " has no transactions");
+    }
+
     @Override
     void close();
+
+    /** Locks that one thread takes one after the other, in any order; given back together at the end. */
+    interface Steps extends AutoCloseable {
+        /** Takes one more and waits for it; false if this is who gives way in a deadlock, and is to end now. */
+        boolean take(String lock) throws Exception;
+
+        @Override
+        void close();
+    }
 
     /** A lock that is held. */
     @FunctionalInterface

@@ -46,6 +46,7 @@ final class CuratorContender implements Contender {
                 Lease lease = new InterProcessSemaphoreV2(client, path, Use.PERMITS).acquire();
                 yield lease::close;
             }
+            case TRANSACTION -> throw new UnsupportedOperationException(name() + " has no " + use);
         };
     }
 

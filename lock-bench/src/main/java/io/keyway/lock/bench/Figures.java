@@ -32,6 +32,9 @@ record Figures(Map<String, Double> values) {
     static final String WRITE_P50 = "writeP50us";
     static final String WRITE_P99 = "writeP99us";
 
+    /** Of a transaction, there and back. */
+    static final String MESSAGES = "messages";
+
     static final String CLIENT_MICROS = "cpuClient";
     static final String SERVER_MICROS = "cpuServer";
     static final String CLIENT_SWITCHES = "swClient";

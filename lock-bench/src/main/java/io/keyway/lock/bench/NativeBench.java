@@ -131,7 +131,8 @@ final class NativeBench implements Callable<Integer> {
     }
 
     private Map<String, Figures> run(Workload workload, List<Entrant> present) throws Exception {
-        int clients = workload.isPairs() && workload.contended() ? scale.clients() : workload.clients;
+        boolean shared = workload.isPairs() && workload.contended() && workload.kind != Workload.Kind.TRANSACTIONS;
+        int clients = shared ? scale.clients() : workload.clients;
         List<Entrant> entrants = new ArrayList<>();
         for (Entrant entrant : present) {
             Optional<String> missing = entrant.begin(workload, clients);

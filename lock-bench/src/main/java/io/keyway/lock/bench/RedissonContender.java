@@ -63,6 +63,7 @@ final class RedissonContender implements Contender {
             case WRITE -> held(client.getReadWriteLock(lock).writeLock());
             case READ -> held(client.getReadWriteLock(lock).readLock());
             case PERMIT -> permit(semaphores.computeIfAbsent(lock, this::semaphore));
+            case TRANSACTION -> throw new UnsupportedOperationException(name() + " has no " + use);
         };
     }
 

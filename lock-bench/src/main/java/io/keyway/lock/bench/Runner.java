@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
+import io.keyway.lock.NodeRule;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
@@ -33,17 +35,27 @@ public final class Runner {
     /** Before what a contender does not offer. */
     static final String REFUSED = "refused ";
 
-    private final Supplier<Contender> opener;
+    /** Long enough to count messages, and short enough for what a trace keeps. */
+    private static final Duration SHORT = Duration.ofMillis(300);
+
+    private final String kind;
+    private final String address;
+    private final Contender.Opener opener;
     private final boolean isLock;
     private final String serverIds;
+    /** Of a transaction, there and back, where they are counted. */
+    private OptionalDouble messages = OptionalDouble.empty();
+
     private List<ProcessHandle> servers = List.of();
     private @Nullable Workload workload;
     private @Nullable Load load;
     private @Nullable Trials trials;
 
-    private Runner(Supplier<Contender> opener, boolean isLock, String serverIds) {
-        this.opener = opener;
-        this.isLock = isLock;
+    private Runner(String kind, String address, String serverIds) {
+        this.kind = kind;
+        this.address = address;
+        this.opener = () -> contender(kind, address);
+        this.isLock = !kind.equals("ping");
         this.serverIds = serverIds;
     }
 
@@ -56,8 +68,7 @@ public final class Runner {
     @SuppressWarnings("SystemOut") // the answers go there
     public static void main(String[] arguments) throws IOException {
         PrintStream out = System.out;
-        Runner runner =
-                new Runner(() -> contender(arguments[0], arguments[1]), !arguments[0].equals("ping"), arguments[2]);
+        Runner runner = new Runner(arguments[0], arguments[1], arguments[2]);
         if (arguments.length > 3) {
             runner.live(Workload.valueOf(arguments[3]), Long.parseLong(arguments[4]), out);
             System.exit(0);
@@ -84,6 +95,8 @@ public final class Runner {
             case "redisson" -> RedissonContender.usual(address);
             case "curator" -> new CuratorContender(address);
             case "keyway" -> new KeywayContender(address);
+            case "keyway-all" -> KeywayContender.overNodes(address, NodeRule.ALL);
+            case "keyway-majority" -> KeywayContender.overNodes(address, NodeRule.MAJORITY);
             case "keyway-async" -> KeywayContender.withoutWait(address);
             default -> throw new IllegalArgumentException("no contender is called " + kind);
         };
@@ -91,7 +104,7 @@ public final class Runner {
 
     private void live(Workload asked, long startedAt, PrintStream out) {
         try {
-            out.println(ColdStart.run(opener::get, asked, startedAt));
+            out.println(ColdStart.run(opener, asked, startedAt));
         } catch (Exception e) {
             e.printStackTrace();
             out.println("failed " + e);
@@ -114,8 +127,8 @@ public final class Runner {
 
     private String begin(Workload asked, int clients) throws Exception {
         Set<Use> missing = asked.uses();
-        if (asked.kind == Workload.Kind.MODES) {
-            try (Contender contender = opener.get()) {
+        if (!missing.equals(Set.of(Use.LOCK))) {
+            try (Contender contender = opener.open()) {
                 missing.removeAll(contender.offers());
             }
             if (!missing.isEmpty()) {
@@ -123,15 +136,28 @@ public final class Runner {
             }
         }
         workload = asked;
-        Contender.Opener opened = asked.contended() && isLock ? Watched.all(opener::get) : opener::get;
+        messages = OptionalDouble.empty();
+        if (asked.uses().contains(Use.TRANSACTION) && Messages.areCounted(address)) {
+            try (Messages traced = new Messages(address)) {
+                open(asked, () -> contender(kind, traced.address()), clients);
+                long done = run(asked, SHORT, new Figures());
+                end();
+                messages = OptionalDouble.of(traced.count() / (double) done);
+            }
+        }
+        open(asked, opener, clients);
+        // A host that the clients have started is there now.
+        servers = serverIds.startsWith("/") ? Stores.hosts(serverIds) : processes(serverIds);
+        return DONE;
+    }
+
+    private void open(Workload asked, Contender.Opener one, int clients) throws Exception {
+        Contender.Opener opened = asked.contended() && isLock ? Watched.all(one) : one;
         if (asked.isPairs()) {
             load = Load.open(opened, clients, () -> 0);
         } else {
             trials = Trials.open(opened, clients);
         }
-        // A host that the clients have started is there now.
-        servers = serverIds.startsWith("/") ? Stores.hosts(serverIds) : processes(serverIds);
-        return DONE;
     }
 
     private static List<ProcessHandle> processes(String ids) {
@@ -162,7 +188,13 @@ public final class Runner {
         Usage client = Usage.of(here);
         Usage server = Usage.of(servers);
         Figures figures = new Figures();
-        long pairs;
+        long pairs = run(asked, time, figures);
+        messages.ifPresent(each -> figures.with(Figures.MESSAGES, each));
+        return figures.withUsage(Usage.of(here).since(client), Usage.of(servers).since(server), pairs);
+    }
+
+    /** How many pairs there were. */
+    private long run(Workload asked, Duration time, Figures figures) throws Exception {
         if (asked.isPairs()) {
             ConcurrentHistogram writes = new ConcurrentHistogram(3);
             Load.Round round =
@@ -171,34 +203,33 @@ public final class Runner {
             if (asked.threads > 1) {
                 figures.with(Figures.SPREAD, round.spread());
             }
-            pairs = round.sum();
             if (asked.kind == Workload.Kind.MODES) {
-                figures.with(Figures.GRANTS, (double) pairs);
+                figures.with(Figures.GRANTS, (double) round.sum());
             }
             if (asked == Workload.RW95) {
                 figures.with(Figures.WRITES, (double) writes.getTotalCount())
                         .with(Figures.WRITE_P50, writes.getValueAtPercentile(50) / 1e3)
                         .with(Figures.WRITE_P99, writes.getValueAtPercentile(99) / 1e3);
             }
-        } else {
-            Trials running = Objects.requireNonNull(trials);
-            String name = asked.word();
-            Histogram nanos = switch (asked.kind) {
-                case FIRST -> running.first(name + "/", asked.names, time);
-                case HANDOVER -> running.handOver(name, time);
-                case EXPERIMENT -> running.experiment(name, time);
-                default -> throw new IllegalArgumentException(name + " is no round");
-            };
-            figures.with(Figures.FIGURE, nanos.getValueAtPercentile(50) / 1e3).withLatency(nanos);
-            pairs = nanos.getTotalCount() * (asked.kind == Workload.Kind.EXPERIMENT ? Trials.PAIRS_OF_EXPERIMENT : 1);
+            return round.sum();
         }
-        return figures.withUsage(Usage.of(here).since(client), Usage.of(servers).since(server), pairs);
+        Trials running = Objects.requireNonNull(trials);
+        String name = asked.word();
+        Histogram nanos = switch (asked.kind) {
+            case FIRST -> running.first(name + "/", asked.names, time);
+            case HANDOVER -> running.handOver(name, time);
+            case EXPERIMENT -> running.experiment(name, time);
+            case DEADLOCK -> running.deadlock(name, time);
+            default -> throw new IllegalArgumentException(name + " is no round");
+        };
+        figures.with(Figures.FIGURE, nanos.getValueAtPercentile(50) / 1e3).withLatency(nanos);
+        return nanos.getTotalCount() * (asked.kind == Workload.Kind.EXPERIMENT ? Trials.PAIRS_OF_EXPERIMENT : 1);
     }
 
     /** @param writes takes how long those wait for it that write */
     private static Load.Turn turn(Workload workload, int thread, ConcurrentHistogram writes) {
         Supplier<String> names = names(workload, thread);
-        if (workload.kind != Workload.Kind.MODES) {
+        if (workload.uses().equals(Set.of(Use.LOCK))) {
             return client -> client.take(names.get());
         }
         return client -> {

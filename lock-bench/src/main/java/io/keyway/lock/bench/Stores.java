@@ -46,6 +46,8 @@ final class Stores {
             "local-off",
             "member-off",
             "members3-off",
+            "members3-all",
+            "members3-majority",
             "member-async",
             "shard4-off",
             "tls",
@@ -88,9 +90,9 @@ final class Stores {
         boolean former = name.endsWith(BEFORE);
         String plain = former ? name.substring(0, name.length() - BEFORE.length()) : name;
         String classPath = former ? formerClients() : Program.classPath();
-        String options = plain.endsWith("-off") || plain.endsWith("-async") ? "cache=off" : "cache=on";
-        String client = plain.endsWith("-async") ? "keyway-async" : "keyway";
-        return switch (plain.replaceFirst("-(off|async)$", "")) {
+        String options = plain.matches(".*-(off|async|all|majority)") ? "cache=off" : "cache=on";
+        String client = plain.matches(".*-(async|all|majority)") ? "keyway-" + plain.replaceFirst(".*-", "") : "keyway";
+        return switch (plain.replaceFirst("-(off|async|all|majority)$", "")) {
             case "wire" -> wire("wire");
             case "wire-quiet" -> wire("wire-quiet");
             case "ping" -> wire("ping");

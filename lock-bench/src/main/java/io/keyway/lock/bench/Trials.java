@@ -136,6 +136,36 @@ final class Trials implements AutoCloseable {
         return latency;
     }
 
+    /** How long two transactions, which have one lock each and ask for the other's, wait until one has both. */
+    Histogram deadlock(String name, Duration time) throws Exception {
+        Histogram latency = Load.latencies();
+        long end = System.nanoTime() + time.toNanos();
+        String[] locks = {name + "/one", name + "/other"};
+        while (System.nanoTime() - end < 0) {
+            long[] begin = new long[1];
+            CyclicBarrier start = new CyclicBarrier(locks.length, () -> begin[0] = System.nanoTime());
+            CompletionService<Long> ends = new ExecutorCompletionService<>(threads);
+            for (int i = 0; i < locks.length; i++) {
+                Contender client = clients.get(i);
+                String own = locks[i];
+                String others = locks[1 - i];
+                ends.submit(() -> {
+                    try (Contender.Steps steps = client.begin()) {
+                        steps.take(own);
+                        start.await();
+                        return steps.take(others) ? System.nanoTime() - begin[0] : Long.MAX_VALUE;
+                    }
+                });
+            }
+            long first = Math.min(get(ends.take()), get(ends.take()));
+            if (first == Long.MAX_VALUE) {
+                throw new IllegalStateException("both transactions of a deadlock gave way");
+            }
+            latency.recordValue(first);
+        }
+        return latency;
+    }
+
     private static <T> T get(Future<T> result) throws Exception {
         try {
             return result.get();

@@ -10,7 +10,9 @@ public enum Use {
     /** Beside others that read. */
     READ,
     /** One of {@link #PERMITS}. */
-    PERMIT;
+    PERMIT,
+    /** A transaction of that lock alone, from its begin to its end. */
+    TRANSACTION;
 
     /** The limit of each semaphore. */
     static final int PERMITS = 10;

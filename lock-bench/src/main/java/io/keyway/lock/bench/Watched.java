@@ -44,7 +44,7 @@ final class Watched implements Contender {
     @Override
     public Hold take(String name, Use use) throws Exception {
         Hold hold = contender.take(name, use);
-        boolean alone = use == Use.LOCK || use == Use.WRITE;
+        boolean alone = use == Use.LOCK || use == Use.WRITE || use == Use.TRANSACTION;
         int most = use == Use.PERMIT ? Use.PERMITS : Integer.MAX_VALUE;
         boolean excludes = alone ? holders.compareAndSet(0, ALONE) : among(holders.getAndIncrement(), most);
         if (!excludes) {

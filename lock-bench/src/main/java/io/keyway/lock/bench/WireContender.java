@@ -9,7 +9,9 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A client of {@link WireServer}; each thread has a socket of its own. */
@@ -58,6 +60,17 @@ final class WireContender implements Contender {
                 link.read();
             }
         };
+    }
+
+    /** A transaction of one lock is a pair here. */
+    @Override
+    public Set<Use> offers() {
+        return EnumSet.of(Use.LOCK, Use.TRANSACTION);
+    }
+
+    @Override
+    public Hold take(String lock, Use use) throws IOException {
+        return take(lock);
     }
 
     private Link connect() {

@@ -31,6 +31,9 @@ enum Workload {
     PERMIT(Kind.MODES, 1, 1, 1, "uncontended pair of a permit: one thread, a semaphore of 10"),
     RW95(Kind.MODES, 4, 16, 1, "16 threads, 95 % readers and 5 % writers, one name"),
     SEMAPHORE10(Kind.MODES, 4, 16, 1, "16 threads, a semaphore of 10"),
+    TRANSACTION(Kind.TRANSACTIONS, 1, 1, 1, "transactions of one lock, begin to end: one thread, one name"),
+    TRANSACTION8(Kind.TRANSACTIONS, 8, 8, 1, "the same of 8 clients, one name"),
+    DEADLOCK(Kind.DEADLOCK, 2, 2, 2, "two transactions ask for what the other one has: until the first has it"),
     WAKEUP(Kind.WAKEUP, 0, 0, 0, "the limit of this machine: a word to a waiting thread, until that runs");
 
     /** How a workload is run, and what its figure is. */
@@ -39,6 +42,9 @@ enum Workload {
         PAIRS("pairs per second; more is better"),
         /** The same with readers, or with permits. */
         MODES("pairs per second; more is better"),
+        /** The same with transactions. */
+        TRANSACTIONS("transactions per second; more is better"),
+        DEADLOCK("median in microseconds; less is better"),
         FIRST("median in microseconds; less is better"),
         HANDOVER("median in microseconds; less is better"),
         EXPERIMENT("median in microseconds; less is better"),
@@ -83,7 +89,14 @@ enum Workload {
             // Their locks have a comparison of their own, on one ensemble.
             return false;
         }
+        boolean ofTransactions = kind == Kind.TRANSACTIONS || kind == Kind.DEADLOCK;
+        if (contender.matches(".*-(all|majority)") && !ofTransactions) {
+            return false;
+        }
         return switch (kind) {
+            // Others have none; the wire's are pairs, of which no two are ever in a circle.
+            case TRANSACTIONS -> contender.matches("(wire|mem|local|member|failover).*");
+            case DEADLOCK -> contender.matches("(mem|local|member|failover).*");
             // It has no lock that could be handed over.
             case HANDOVER -> !contender.equals("ping");
             // What is held or forgotten is the same with a cache, which keeps what was used last on purpose.
@@ -101,6 +114,7 @@ enum Workload {
             case READ -> EnumSet.of(Use.READ);
             case RW95 -> EnumSet.of(Use.READ, Use.WRITE);
             case PERMIT, SEMAPHORE10 -> EnumSet.of(Use.PERMIT);
+            case TRANSACTION, TRANSACTION8, DEADLOCK -> EnumSet.of(Use.TRANSACTION);
             default -> EnumSet.of(Use.LOCK);
         };
     }
@@ -111,13 +125,14 @@ enum Workload {
             case READ -> Use.READ;
             case RW95 -> ThreadLocalRandom.current().nextInt(100) < READERS_PERCENT ? Use.READ : Use.WRITE;
             case PERMIT, SEMAPHORE10 -> Use.PERMIT;
+            case TRANSACTION, TRANSACTION8, DEADLOCK -> Use.TRANSACTION;
             default -> Use.LOCK;
         };
     }
 
     /** Whether it is run as pairs of acquire and release. */
     boolean isPairs() {
-        return kind == Kind.PAIRS || kind == Kind.MODES;
+        return kind == Kind.PAIRS || kind == Kind.MODES || kind == Kind.TRANSACTIONS;
     }
 
     /** Whose figure the others are compared with. */
