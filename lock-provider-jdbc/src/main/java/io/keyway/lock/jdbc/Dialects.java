@@ -8,11 +8,12 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** The dialects, by the word after {@code jdbc:} in a URL. */
 final class Dialects {
 
-    private static final Map<String, Dialect> ALL = all();
+    private static final Map<String, Supplier<Dialect>> ALL = all();
 
     /** What Maven calls the drivers. */
     private static final Map<String, String> DRIVERS = Map.of(
@@ -23,13 +24,13 @@ final class Dialects {
 
     private Dialects() {}
 
-    private static Map<String, Dialect> all() {
-        Map<String, Dialect> all = new LinkedHashMap<>();
-        all.put("postgresql", new PostgresDialect());
-        all.put("h2", new H2Dialect());
-        all.put("mariadb", new MariaDbDialect());
+    private static Map<String, Supplier<Dialect>> all() {
+        Map<String, Supplier<Dialect>> all = new LinkedHashMap<>();
+        all.put("postgresql", PostgresDialect::new);
+        all.put("h2", H2Dialect::new);
+        all.put("mariadb", MariaDbDialect::new);
         // The other driver; the server has to be MariaDB all the same.
-        all.put("mysql", new MariaDbDialect());
+        all.put("mysql", MariaDbDialect::new);
         return all;
     }
 
@@ -58,19 +59,20 @@ final class Dialects {
     /** What makes the tables, for each of them. */
     static Map<String, String> ddl(TableName table) {
         Map<String, String> all = new LinkedHashMap<>();
-        ALL.forEach((name, dialect) -> all.put(name, String.join(";\n\n", dialect.ddl(table)) + ";\n"));
+        ALL.forEach((name, dialect) ->
+                all.put(name, String.join(";\n\n", dialect.get().ddl(table)) + ";\n"));
         return all;
     }
 
-    /** The one of that URL; an error that names them all if there is none. */
+    /** One of that URL, for one client; an error that names them all if there is none. */
     static Dialect of(LockUrl url) {
         String name = url.protocol().orElse("");
-        Dialect dialect = ALL.get(name);
+        Supplier<Dialect> dialect = ALL.get(name);
         if (dialect == null) {
             throw new InvalidLockUrlException(url + ": locks in a database of '" + name + "' are not known here, but in"
                     + " those of " + String.join(", ", ALL.keySet()) + ". How to add one: a Dialect of"
                     + " lock-provider-jdbc, see docs/providers/jdbc.md.");
         }
-        return dialect;
+        return dialect.get();
     }
 }

@@ -49,6 +49,8 @@ final class PostgresDialect implements Dialect {
     private static final String TELLING = ", told AS (SELECT count(pg_notify(n.channel, n.text)) AS messages"
             + " FROM unnest(?::text[], ?::text[], ?::text[]) AS n(id, channel, text) JOIN done ON done.id = n.id)";
 
+    private final PostgresOneRow oneRow = new PostgresOneRow();
+
     @Override
     public String name() {
         return "PostgreSQL";
@@ -195,14 +197,15 @@ final class PostgresDialect implements Dialect {
             throws SQLException {
         if (writes.size() == 1) {
             Write write = writes.get(0);
-            Optional<Written> written = PostgresOneRow.write(connection, table, write, notices.get(0));
-            return List.of(
-                    written.isPresent()
-                            ? written.get()
-                            : new Written(
-                                    false,
-                                    read(connection, table, List.of(write.key()))
-                                            .get(0)));
+            Optional<Written> written = oneRow.write(connection, table, write, notices.get(0));
+            if (written.isPresent()) {
+                return List.of(written.get());
+            }
+            Stored stands = read(connection, table, List.of(write.key())).get(0);
+            if (stands.version() == 0) {
+                oneRow.forget(write.key());
+            }
+            return List.of(new Written(false, stands));
         }
         boolean claims = writes.get(0).expected() == RowStore.IF_FREE;
         List<Object[]> messages = new ArrayList<>();

@@ -1,8 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.jdbc;
 
+import io.keyway.lock.LockKey;
 import io.keyway.lock.kit.table.Notice;
 import io.keyway.lock.kit.table.RowStore;
+import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.kit.table.RowStore.Write;
 import io.keyway.lock.kit.table.RowStore.Written;
 import java.sql.Connection;
@@ -48,41 +50,53 @@ final class PostgresOneRow {
         Types.BIGINT
     };
 
-    private static final String RETURNING = " RETURNING l.id, l.version, l.written, NULL::text, " + NOW;
+    private static final String RETURNING = " RETURNING l.version, l.written";
 
     /** Of the row, so that nobody is told of a write that was not done. */
-    private static final String TELLING = "(SELECT count(pg_notify(n.channel, n.text)) FROM"
+    private static final String TELLING = ", (SELECT count(pg_notify(n.channel, n.text)) FROM"
             + " unnest(?::text[], ?::text[]) AS n(channel, text) WHERE l.id IS NOT NULL)";
 
-    /** The texts of each table, made once: the driver finds a statement by its text, whose hash a string keeps. */
-    private static final Map<TableName, Texts> TEXTS = new ConcurrentHashMap<>();
+    /** So many rows are remembered at most. */
+    private static final int REMEMBERED = 4096;
 
-    private record Texts(String claim, String claimAndTell, String change, String changeAndTell) {
-        static Texts of(TableName table) {
-            String claim = claiming(table) + RETURNING;
-            String change = changing(table) + RETURNING;
-            return new Texts(claim, claim + ", " + TELLING, change, change + ", " + TELLING);
-        }
+    /** How a row is written. */
+    private enum Way {
+        /** For a key that nobody has, or that is free. */
+        CLAIM,
+        /** For one that is free, whose row is likely to be there: less work, since no insertion is tried in vain. */
+        CLAIM_AGAIN,
+        /** For a row whose version is known. */
+        CHANGE
+    }
 
-        String of(boolean claims, boolean tells) {
-            return claims ? (tells ? claimAndTell : claim) : (tells ? changeAndTell : change);
+    private record Texts(String claim, String claimAgain, String change) {
+        static Texts of(TableName table, String end) {
+            String change = changing(table);
+            return new Texts(claiming(table) + end, change + "l.free" + end, change + "l.version = ?" + end);
         }
     }
 
-    private PostgresOneRow() {}
+    /** The texts of each table, made once: the driver finds a statement by its text, whose hash a string keeps. */
+    private final Map<TableName, Texts> texts = new ConcurrentHashMap<>();
+
+    private final Map<TableName, Texts> tellingTexts = new ConcurrentHashMap<>();
+
+    /** The ids of rows that this client has written: they are likely to be there still. */
+    private final Map<LockKey, String> ids = new ConcurrentHashMap<>();
 
     /** {@return what was written; empty if the row was not as it is expected} */
-    static Optional<Written> write(Connection connection, TableName table, Write write, List<Notice> notices)
+    Optional<Written> write(Connection connection, TableName table, Write write, List<Notice> notices)
             throws SQLException {
-        boolean claims = write.expected() == RowStore.IF_FREE;
-        String sql = TEXTS.computeIfAbsent(table, Texts::of).of(claims, !notices.isEmpty());
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        String known = ids.get(write.key());
+        String id = known == null ? RowId.of(write.key()) : known;
+        Way way = write.expected() != RowStore.IF_FREE ? Way.CHANGE : known == null ? Way.CLAIM : Way.CLAIM_AGAIN;
+        try (PreparedStatement statement = connection.prepareStatement(text(table, way, !notices.isEmpty()))) {
             int at = bind(statement, write);
-            statement.setString(++at, RowId.of(write.key()));
-            if (claims) {
+            statement.setString(++at, id);
+            if (way == Way.CLAIM) {
                 statement.setString(++at, write.key().name().value());
                 statement.setString(++at, write.key().kind().name());
-            } else {
+            } else if (way == Way.CHANGE) {
                 statement.setLong(++at, write.expected());
             }
             if (!notices.isEmpty()) {
@@ -99,10 +113,38 @@ final class PostgresOneRow {
                                 "text", notices.stream().map(NoticeText::write).toArray()));
             }
             try (ResultSet result = statement.executeQuery()) {
-                return Optional.of(SqlText.written(result, List.of(write)).get(0))
-                        .filter(Written::done);
+                if (!result.next()) {
+                    return Optional.empty();
+                }
+                remember(write.key(), id);
+                long version = result.getLong(1);
+                long written = result.getLong(2) * 1000;
+                return Optional.of(
+                        new Written(true, new Stored(write.row().stamped(version, written), version, written)));
             }
         }
+    }
+
+    private void remember(LockKey key, String id) {
+        if (ids.size() >= REMEMBERED && !ids.containsKey(key)) {
+            ids.clear();
+        }
+        ids.put(key, id);
+    }
+
+    /** Its row is gone. */
+    void forget(LockKey key) {
+        ids.remove(key);
+    }
+
+    private String text(TableName table, Way way, boolean tells) {
+        Texts all = (tells ? tellingTexts : texts)
+                .computeIfAbsent(table, of -> Texts.of(of, tells ? RETURNING + TELLING : RETURNING));
+        return switch (way) {
+            case CLAIM -> all.claim;
+            case CLAIM_AGAIN -> all.claimAgain;
+            case CHANGE -> all.change;
+        };
     }
 
     private static int bind(PreparedStatement statement, Write write) throws SQLException {
@@ -134,7 +176,6 @@ final class PostgresOneRow {
         return "greatest(l.version + 1, nextval('" + table.tokens() + "'))";
     }
 
-    /** For a key that nobody has, or that is free. */
     private static String claiming(TableName table) {
         return "INSERT INTO " + table.locks() + " AS l " + COLUMNS + ", id, name, kind, version, written) VALUES "
                 + VALUES + ", ?, ?, ?, nextval('" + table.tokens() + "'), " + NOW
@@ -143,9 +184,8 @@ final class PostgresOneRow {
                 + " EXCLUDED.held_until, EXCLUDED.waiting, EXCLUDED.waiters, EXCLUDED.over) WHERE l.free";
     }
 
-    /** For a row whose version is known. */
     private static String changing(TableName table) {
         return "UPDATE " + table.locks() + " AS l SET " + COLUMNS + ") = " + VALUES + "), version = " + version(table)
-                + ", written = " + NOW + " WHERE l.id = ? AND l.version = ?";
+                + ", written = " + NOW + " WHERE l.id = ? AND ";
     }
 }

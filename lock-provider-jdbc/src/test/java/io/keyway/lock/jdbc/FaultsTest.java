@@ -85,8 +85,8 @@ class FaultsTest {
                     "CREATE FUNCTION " + schema() + ".fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('"
                             + schema() + ".failed') % 3 <> 0 THEN RAISE EXCEPTION 'on purpose' USING ERRCODE = '"
                             + state + "'; END IF; RETURN NEW; END $$",
-                    "CREATE TRIGGER fail BEFORE INSERT ON " + schema() + ".keyway_lock FOR EACH ROW EXECUTE FUNCTION "
-                            + schema() + ".fail()");
+                    "CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON " + schema()
+                            + ".keyway_lock FOR EACH ROW EXECUTE FUNCTION " + schema() + ".fail()");
             long last = 0;
             for (int i = 0; i < 10; i++) {
                 try (Lease lease = client.lock("again").acquire()) {

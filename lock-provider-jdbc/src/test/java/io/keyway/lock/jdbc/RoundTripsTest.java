@@ -12,6 +12,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,13 +25,14 @@ import org.junit.jupiter.api.Test;
 /** How often PostgreSQL is asked. */
 class RoundTripsTest {
 
+    private String url = "";
     private HikariDataSource pool;
     private CountedSource source;
     private LockClient client;
 
     @BeforeEach
     void open() throws Exception {
-        String url = PostgresServer.shared().url("trips");
+        url = PostgresServer.shared().url("trips");
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url.substring("lock:".length()));
         config.setMaximumPoolSize(20);
@@ -56,6 +59,45 @@ class RoundTripsTest {
 
         client.lock("used once").acquire().close();
         assertThat(source.executed()).as("a second time").hasSize(2);
+    }
+
+    /** That claims a row which this client has written before. */
+    @Test
+    void aRowThatIsGoneMeanwhileIsMadeAnew() throws Exception {
+        Lease before = client.lock("swept").acquire();
+        before.close();
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            assertThat(statement.executeUpdate("DELETE FROM keyway_lock WHERE name = 'swept'"))
+                    .isEqualTo(1);
+        }
+        source.executed();
+
+        try (Lease after = client.lock("swept").acquire()) {
+            assertThat(source.executed())
+                    .as("the row is missed, read, and inserted")
+                    .hasSize(3)
+                    .last()
+                    .asString()
+                    .startsWith("INSERT");
+            assertThat(after.token()).isGreaterThan(before.token());
+        }
+        client.lock("swept").acquire().close();
+        assertThat(source.executed()).hasSize(3).noneMatch(sql -> sql.startsWith("INSERT"));
+    }
+
+    /** Whatever this client knows of the row, another one's grant stands. */
+    @Test
+    void aRowThatAnotherHasMeanwhileIsNotClaimed() throws Exception {
+        client.lock("shared").acquire().close();
+        try (LockClient other = Locks.open(url);
+                Lease held = other.lock("shared").acquire()) {
+            assertThat(client.lock("shared").tryAcquire()).isEmpty();
+            assertThat(held.isHeld()).isTrue();
+        }
+        try (Lease again = client.lock("shared").acquire()) {
+            assertThat(again.isHeld()).isTrue();
+        }
     }
 
     @Test
