@@ -174,18 +174,16 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public List<Stored> read(Connection connection, TableName table, List<LockKey> keys) throws SQLException {
+        if (keys.size() == 1) {
+            return List.of(oneRow.read(connection, table, keys.get(0)));
+        }
         String sql = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks()
-                + (keys.size() == 1 ? " WHERE id = ?" : " WHERE id = ANY (?)")
-                + " UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
+                + " WHERE id = ANY (?) UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            if (keys.size() == 1) {
-                statement.setString(1, RowId.of(keys.get(0)));
-            } else {
-                statement.setArray(
-                        1,
-                        connection.createArrayOf(
-                                "text", keys.stream().map(RowId::of).toArray()));
-            }
+            statement.setArray(
+                    1,
+                    connection.createArrayOf(
+                            "text", keys.stream().map(RowId::of).toArray()));
             try (ResultSet result = statement.executeQuery()) {
                 return SqlText.read(result, keys);
             }
@@ -197,15 +195,7 @@ final class PostgresDialect implements Dialect {
             throws SQLException {
         if (writes.size() == 1) {
             Write write = writes.get(0);
-            Optional<Written> written = oneRow.write(connection, table, write, notices.get(0));
-            if (written.isPresent()) {
-                return List.of(written.get());
-            }
-            Stored stands = read(connection, table, List.of(write.key())).get(0);
-            if (stands.version() == 0) {
-                oneRow.forget(write.key());
-            }
-            return List.of(new Written(false, stands));
+            return List.of(oneRow.write(connection, table, write, notices.get(0)));
         }
         boolean claims = writes.get(0).expected() == RowStore.IF_FREE;
         List<Object[]> messages = new ArrayList<>();

@@ -12,15 +12,17 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The write of one row of PostgreSQL, which is nearly all of them: a statement without a WITH takes the server a third
- * of the time. It says whether the row was written; what stands in its way has to be read.
+ * of the time. It says whether the row was written; what stands in its way is read then, or, where others are likely to
+ * be faster, by a second statement of the same round trip. One for each client, since it remembers rows.
  */
 final class PostgresOneRow {
 
@@ -56,7 +58,7 @@ final class PostgresOneRow {
     private static final String TELLING = ", (SELECT count(pg_notify(n.channel, n.text)) FROM"
             + " unnest(?::text[], ?::text[]) AS n(channel, text) WHERE l.id IS NOT NULL)";
 
-    /** So many rows are remembered at most. */
+    /** How many rows are remembered at most. */
     private static final int REMEMBERED = 4096;
 
     /** How a row is written. */
@@ -69,33 +71,53 @@ final class PostgresOneRow {
         CHANGE
     }
 
-    private record Texts(String claim, String claimAgain, String change) {
+    /** Made once: the driver finds a statement by its text, whose hash a string keeps. */
+    private record Texts(Map<Way, String> alone, Map<Way, String> withRead, String read) {
         static Texts of(TableName table, String end) {
             String change = changing(table);
-            return new Texts(claiming(table) + end, change + "l.free" + end, change + "l.version = ?" + end);
+            Map<Way, String> alone = new EnumMap<>(Map.of(
+                    Way.CLAIM, claiming(table) + end,
+                    Way.CLAIM_AGAIN, change + "l.free" + end,
+                    Way.CHANGE, change + "l.version = ?" + end));
+            String read = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks()
+                    + " WHERE id = ? UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
+            Map<Way, String> withRead = new EnumMap<>(alone);
+            withRead.replaceAll((way, text) -> text + "; " + read);
+            return new Texts(alone, withRead, read);
+        }
+
+        String of(Way way, boolean reads) {
+            return Objects.requireNonNull((reads ? withRead : alone).get(way));
         }
     }
 
-    /** The texts of each table, made once: the driver finds a statement by its text, whose hash a string keeps. */
-    private final Map<TableName, Texts> texts = new ConcurrentHashMap<>();
+    private final Map<TableName, Texts> plain = new ConcurrentHashMap<>();
+    private final Map<TableName, Texts> telling = new ConcurrentHashMap<>();
 
-    private final Map<TableName, Texts> tellingTexts = new ConcurrentHashMap<>();
+    /**
+     * A row that this client has written, and that is likely to be there still.
+     *
+     * @param contended whether it was not as it was expected, and has not been free since: then what stands is asked
+     *     for in the same round trip
+     */
+    private record Known(String id, boolean contended) {}
 
-    /** The ids of rows that this client has written: they are likely to be there still. */
-    private final Map<LockKey, String> ids = new ConcurrentHashMap<>();
+    private final Map<LockKey, Known> known = new ConcurrentHashMap<>();
 
-    /** {@return what was written; empty if the row was not as it is expected} */
-    Optional<Written> write(Connection connection, TableName table, Write write, List<Notice> notices)
-            throws SQLException {
-        String known = ids.get(write.key());
-        String id = known == null ? RowId.of(write.key()) : known;
-        Way way = write.expected() != RowStore.IF_FREE ? Way.CHANGE : known == null ? Way.CLAIM : Way.CLAIM_AGAIN;
-        try (PreparedStatement statement = connection.prepareStatement(text(table, way, !notices.isEmpty()))) {
+    Written write(Connection connection, TableName table, Write write, List<Notice> notices) throws SQLException {
+        LockKey key = write.key();
+        Known row = known.get(key);
+        String id = row == null ? RowId.of(key) : row.id;
+        boolean contended = row != null && row.contended;
+        Way way = write.expected() != RowStore.IF_FREE ? Way.CHANGE : row == null ? Way.CLAIM : Way.CLAIM_AGAIN;
+        Texts texts = notices.isEmpty() ? plain(table) : telling(table);
+        Stored stands;
+        try (PreparedStatement statement = connection.prepareStatement(texts.of(way, contended))) {
             int at = bind(statement, write);
             statement.setString(++at, id);
             if (way == Way.CLAIM) {
-                statement.setString(++at, write.key().name().value());
-                statement.setString(++at, write.key().kind().name());
+                statement.setString(++at, key.name().value());
+                statement.setString(++at, key.kind().name());
             } else if (way == Way.CHANGE) {
                 statement.setLong(++at, write.expected());
             }
@@ -112,39 +134,62 @@ final class PostgresOneRow {
                         connection.createArrayOf(
                                 "text", notices.stream().map(NoticeText::write).toArray()));
             }
-            try (ResultSet result = statement.executeQuery()) {
-                if (!result.next()) {
-                    return Optional.empty();
+            if (contended) {
+                statement.setString(++at, id);
+            }
+            statement.execute();
+            try (ResultSet result = statement.getResultSet()) {
+                if (result.next()) {
+                    remember(key, new Known(id, contended && !write.row().isFree()));
+                    long version = result.getLong(1);
+                    long written = result.getLong(2) * 1000;
+                    return new Written(true, new Stored(write.row().stamped(version, written), version, written));
                 }
-                remember(write.key(), id);
-                long version = result.getLong(1);
-                long written = result.getLong(2) * 1000;
-                return Optional.of(
-                        new Written(true, new Stored(write.row().stamped(version, written), version, written)));
+            }
+            if (contended) {
+                statement.getMoreResults();
+                try (ResultSet result = statement.getResultSet()) {
+                    stands = SqlText.read(result, List.of(key)).get(0);
+                }
+            } else {
+                stands = read(connection, table, key, id);
+            }
+        }
+        if (stands.version() == 0) {
+            known.remove(key);
+        } else {
+            remember(key, new Known(id, true));
+        }
+        return new Written(false, stands);
+    }
+
+    Stored read(Connection connection, TableName table, LockKey key) throws SQLException {
+        Known row = known.get(key);
+        return read(connection, table, key, row == null ? RowId.of(key) : row.id);
+    }
+
+    private Stored read(Connection connection, TableName table, LockKey key, String id) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(plain(table).read)) {
+            statement.setString(1, id);
+            try (ResultSet result = statement.executeQuery()) {
+                return SqlText.read(result, List.of(key)).get(0);
             }
         }
     }
 
-    private void remember(LockKey key, String id) {
-        if (ids.size() >= REMEMBERED && !ids.containsKey(key)) {
-            ids.clear();
+    private void remember(LockKey key, Known row) {
+        if (known.size() >= REMEMBERED && !known.containsKey(key)) {
+            known.clear();
         }
-        ids.put(key, id);
+        known.put(key, row);
     }
 
-    /** Its row is gone. */
-    void forget(LockKey key) {
-        ids.remove(key);
+    private Texts plain(TableName table) {
+        return plain.computeIfAbsent(table, of -> Texts.of(of, RETURNING));
     }
 
-    private String text(TableName table, Way way, boolean tells) {
-        Texts all = (tells ? tellingTexts : texts)
-                .computeIfAbsent(table, of -> Texts.of(of, tells ? RETURNING + TELLING : RETURNING));
-        return switch (way) {
-            case CLAIM -> all.claim;
-            case CLAIM_AGAIN -> all.claimAgain;
-            case CHANGE -> all.change;
-        };
+    private Texts telling(TableName table) {
+        return telling.computeIfAbsent(table, of -> Texts.of(of, RETURNING + TELLING));
     }
 
     private static int bind(PreparedStatement statement, Write write) throws SQLException {
