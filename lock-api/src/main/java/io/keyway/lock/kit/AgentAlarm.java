@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The time at which a transaction's agent wants to decide. Guarded by the transaction's lock, but for the timer. */
 final class AgentAlarm {
-    private final TimeSource time;
+    private final AgentAlarms alarms;
     private final Runnable ring;
     private boolean armed;
     private long at;
     private volatile TimeSource.@Nullable Scheduled timer;
 
-    AgentAlarm(TimeSource time, Runnable ring) {
-        this.time = time;
+    AgentAlarm(AgentAlarms alarms, Runnable ring) {
+        this.alarms = alarms;
         this.ring = ring;
     }
 
@@ -27,7 +27,7 @@ final class AgentAlarm {
         at = nanos;
         return Optional.of(() -> {
             cancel();
-            timer = time.at(nanos, ring);
+            timer = alarms.at(nanos, ring);
         });
     }
 

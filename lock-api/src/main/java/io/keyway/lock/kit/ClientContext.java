@@ -42,6 +42,7 @@ final class ClientContext {
     private final Registry pending = new Registry();
     private final Registry leases = new Registry();
     private final Transactions transactions = new Transactions();
+    private final AgentAlarms alarms;
     private final Map<Long, CompletableFuture<?>> questions = new ConcurrentHashMap<>();
     private final AtomicLong requestIds = new AtomicLong();
 
@@ -59,6 +60,7 @@ final class ClientContext {
     ClientContext(LockEngine engine, Settings settings, EventDispatcher events) {
         this.engine = engine;
         this.time = engine.time();
+        this.alarms = new AgentAlarms(time);
         this.manualTime = time.manual();
         this.server = settings.url().toString();
         this.settings = settings;
@@ -113,6 +115,11 @@ final class ClientContext {
     /** The transactions that wait for something or hold it. */
     Transactions transactions() {
         return transactions;
+    }
+
+    /** Those of the transactions. */
+    AgentAlarms alarms() {
+        return alarms;
     }
 
     /** The URL, masked: what messages call the other side. */

@@ -18,7 +18,7 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
     TransactionEffects(TransactionSteps transaction, ClientContext client) {
         this.transaction = transaction;
         this.client = client;
-        this.alarm = new AgentAlarm(client.time(), this::wake);
+        this.alarm = new AgentAlarm(client.alarms(), this::wake);
     }
 
     @Override

@@ -44,7 +44,7 @@ final class TransactionParts implements NodeLocks.Parts {
         this.states = states;
         this.client = client;
         this.wishes = wishes;
-        this.alarm = new AgentAlarm(client.time(), this::look);
+        this.alarm = new AgentAlarm(client.alarms(), this::look);
     }
 
     NodeLocks locks() {
