@@ -9,13 +9,16 @@ import java.util.Objects;
  * A deadlock that was found and ended: who waited for whom, and who gave way.
  *
  * @param cycle who waited, each for the next one and the last one for the first, who gave way; at least one
- * @param gaveUp the lock of the first that the last one waited for
+ * @param gaveUp the lock that the last one waited for, held or asked for earlier by the first
  * @param way how the first gave way
  */
 public record Deadlock(List<Waiter> cycle, LockName gaveUp, Way way) {
     /** How a transaction gives way. */
     public enum Way {
-        /** It released a lock that it had not been told to hold, and asked for it again, behind all who wait. */
+        /**
+         * It released a lock that it had not been told to hold, or withdrew its request for one, and asked for it
+         * again, behind all who wait.
+         */
         SURRENDERED,
         /** It was aborted: it waits for nothing any more, and its locks are free when it is closed. */
         ABORTED
@@ -76,13 +79,13 @@ public record Deadlock(List<Waiter> cycle, LockName gaveUp, Way way) {
         }
         StringBuilder text = new StringBuilder();
         for (Waiter each : cycle) {
-            text.append(text.isEmpty() ? "" : ", which is held by ").append(each);
+            text.append(text.isEmpty() ? "" : ", held or asked for earlier by ").append(each);
         }
-        text.append(", which is held by ").append(cycle.get(0).transaction());
+        text.append(", held or asked for earlier by ").append(cycle.get(0).transaction());
         return text.append(
                         way == Way.SURRENDERED
                                 ? "; that one surrendered " + gaveUp
-                                : "; that one was aborted and holds " + gaveUp + " until it is closed")
+                                : "; that one was aborted and keeps what it holds until it is closed")
                 .toString();
     }
 }

@@ -23,9 +23,9 @@ import java.util.function.UnaryOperator;
  *
  * <p><b>Giving way.</b> As soon as everything that was asked for is held, the user may know it, and nothing of that is
  * ever given up. What was granted while the transaction waits for more can be surrendered and asked for again, behind
- * all who wait; nobody was told that it was held. If only a lock of the former kind would help, the transaction is
- * aborted: {@link DeadlockException}, and it waits for nothing any more. What it held it holds until it is closed, so
- * that the work can be undone first.
+ * all who wait; nobody was told that it was held. So can its place among those who wait for a lock. If a lock of the
+ * former kind is in the way, the transaction is aborted: {@link DeadlockException}, and it waits for nothing any more.
+ * What it held it holds until it is closed, so that the work can be undone first.
  *
  * <pre>{@code
  * try (LockTransaction transfer = client.transaction()) {

@@ -6,17 +6,17 @@ import java.util.Objects;
 /**
  * How a {@link LockTransaction} is to behave. Immutable; each method gives another one.
  *
- * <p>{@link #defaults()}: in a deadlock it surrenders what it has not been told to hold, and is aborted if there is
- * nothing like that in the way; its age and its
- * priority are 0; its locks have the client's options.
+ * <p>{@link #defaults()}: in a deadlock it surrenders what it has not been told to hold, or its place in a queue, and
+ * is aborted if something else of it is in the way; its age and its priority are 0; its locks have the client's
+ * options.
  */
 public final class TransactionOptions {
     /** What a transaction does when it is the one that has to give way. */
     public enum OnDeadlock {
         /**
-         * It surrenders a lock that it has been granted and not been told to hold, and goes on waiting. So a
-         * transaction whose locks are asked for at once survives each deadlock, and one that takes them step by step,
-         * whose earlier locks are in use, is aborted.
+         * It surrenders a lock that it has been granted and not been told to hold, or its place among those who wait,
+         * and goes on waiting. So a transaction whose locks are asked for at once survives each deadlock, and one that
+         * takes them step by step, whose earlier locks are in use, is aborted.
          */
         SURRENDER,
         /** It is aborted in any case. */

@@ -49,6 +49,15 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
     }
 
     @Override
+    public void withdraw(LockName name, long request) {
+        TransactionSlot slot = Objects.requireNonNull(transaction.slot(name));
+        PendingAcquire pending = Objects.requireNonNull(slot.pending);
+        client.transactions().asksNoMore(request);
+        slot.pending = null;
+        transaction.then(pending::withdraw);
+    }
+
+    @Override
     public void probe(LockName name, long request, Probe probe) {
         transaction.then(() -> {
             if (!client.closed()) {

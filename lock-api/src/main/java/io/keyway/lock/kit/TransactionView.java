@@ -647,18 +647,10 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 throw new IllegalStateException(lock
                         + (upgraded ? " is being upgraded; cancel that first" : " is neither held nor waited for"));
             }
-            if (pending == null) {
-                if (wishes != null) {
-                    wishes.untell(lock);
-                }
-                agent.surrender(at, now());
-                return;
+            if (pending == null && wishes != null) {
+                wishes.untell(lock);
             }
-            client.transactions().asksNoMore(slot.request);
-            effects.add(pending::withdraw);
-            long again = client.nextRequestId();
-            agent.askedAgain(at, again, now());
-            ask(at, Objects.requireNonNull(agent.mode(at)), again, true);
+            agent.surrender(at, now());
         });
     }
 

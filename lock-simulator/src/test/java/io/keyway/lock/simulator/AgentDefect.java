@@ -23,6 +23,8 @@ public enum AgentDefect {
     NO_CONFIRMATION,
     /** H13: who gives way is found by the plain number of how often it has, so all do in turn. */
     PLAIN_AGES,
+    /** As agents once did: who holds nothing of a circle is not its victim, so two may surrender one lock in turn. */
+    ONLY_HOLDERS_GIVE_WAY,
     /** Whoever hears that another one of its circle gives way does so too. */
     ALL_GIVE_WAY,
     /** H9: a lock that its user relies on is surrendered as any other. */
@@ -30,13 +32,21 @@ public enum AgentDefect {
 
     /** What becomes of a probe that an agent sends; null: it is lost. */
     public static @Nullable Probe sent(@Nullable AgentDefect defect, Probe.Agent self, Probe probe) {
-        return defect != NOBODY_PASSES_ON || probe.initiator().equals(self) ? probe : null;
+        boolean own = probe.initiator().equals(self);
+        if (defect == ONLY_HOLDERS_GIVE_WAY && !own) {
+            return ranked(probe, 0);
+        }
+        return defect != NOBODY_PASSES_ON || own ? probe : null;
     }
 
-    /** What a probe is when it arrives; null: it does not. */
-    public static @Nullable Probe arrives(@Nullable AgentDefect defect, Probe.Agent self, Probe probe) {
+    /** What a probe is when it arrives, by a grant of that agent or by its request; null: it does not. */
+    public static @Nullable Probe arrives(
+            @Nullable AgentDefect defect, Probe.Agent self, boolean byRequest, Probe probe) {
+        boolean own = probe.initiator().equals(self);
         if (defect == ALL_RANK_HIGHEST) {
-            return ranked(probe, probe.initiator().equals(self) ? 0 : -1);
+            return ranked(probe, own ? 0 : -1);
+        } else if (defect == ONLY_HOLDERS_GIVE_WAY && byRequest) {
+            return own ? null : ranked(probe, Integer.MIN_VALUE);
         }
         boolean larger = self.number() > probe.edge().waiter().number();
         return defect == ONLY_LARGER_HEAR && probe.kind() == Probe.Kind.SEARCH && !larger ? null : probe;

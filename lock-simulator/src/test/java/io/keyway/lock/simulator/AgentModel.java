@@ -35,12 +35,15 @@ final class AgentModel implements Model {
     final @Nullable AgentDefect defect;
 
     /** So many surrenders for each open transaction may follow each other before one is done. */
-    int mostInARow = 50;
+    static final int MOST_IN_A_ROW = 15;
 
     int completed;
     int gaveUp;
     int losses;
     int surrenders;
+    /** Of those, of a place in a queue. */
+    int places;
+
     int aborts;
 
     private final boolean calm;

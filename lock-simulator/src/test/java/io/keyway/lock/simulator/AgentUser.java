@@ -267,6 +267,22 @@ final class AgentUser implements AgentEffects {
         model.surrenders++;
         model.circles.surrenders();
         giveBack(grant);
+        plainAge();
+    }
+
+    @Override
+    public void withdraw(LockName name, long request) {
+        if (!requests.remove(name, request)) {
+            throw new Violation("R10", "honest: " + this + " gives up the place of " + request + " for " + name);
+        }
+        model.surrenders++;
+        model.places++;
+        model.circles.surrenders();
+        send(name, new LockCall.Withdraw(request));
+        plainAge();
+    }
+
+    private void plainAge() {
         if (model.defect == AgentDefect.PLAIN_AGES) {
             int shown = AgentDefect.plain(++gaveWay);
             Agent mine = agent;
@@ -389,7 +405,7 @@ final class AgentUser implements AgentEffects {
 
     void probed(LockName name, long token, long ahead, Probe probe) {
         Agent mine = agent;
-        Probe arrived = AgentDefect.arrives(model.defect, self, probe);
+        Probe arrived = AgentDefect.arrives(model.defect, self, token == 0, probe);
         if (mine == null || arrived == null) {
             return;
         }

@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * R10 of agents over real members. <i>Sound</i>: whoever gives a lock up was on a circle of transactions that wait for
- * each other, through that very grant, at some instant since it began the search that it acts on. <i>Minimal</i>: no
- * circle has two victims. <i>Complete</i>: while nothing is broken and a grant is on a circle, somebody gives way
- * within two of the longest times between searches, and the way of the messages; and by R15 nobody waits for ever.
+ * each other, through that very grant or request, at some instant since it began the search that it acts on.
+ * <i>Minimal</i>: no circle has two victims. <i>Complete</i>: while nothing is broken and a grant is on a circle,
+ * somebody gives way within two of the longest times between searches, and the way of the messages; and by R15 nobody
+ * waits for ever.
  * <i>Terminating</i>: among so many only so many surrender before one has all that it wants, or gives up.
  * <i>Honest</i> is judged where a lock is given up ({@link AgentUser#release}).
  *
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CircleOracle {
     private final AgentModel model;
-    /** By user and grant: when it was last on a circle. */
+    /** By user and grant or request: when it was last on a circle. */
     private final Map<String, Long> left = new HashMap<>();
 
     private Set<String> standing = new HashSet<>();
@@ -85,7 +86,7 @@ final class CircleOracle {
             open += user.agent == null ? 0 : 1;
         }
         most = Math.max(most, 100L * inARow / Math.max(1, open));
-        if (inARow > model.mostInARow * open) {
+        if (inARow > AgentModel.MOST_IN_A_ROW * open) {
             throw new Violation("R10", "terminating: " + inARow + " surrenders of " + open + ", and nobody is done");
         }
     }
@@ -125,7 +126,7 @@ final class CircleOracle {
             return;
         }
         Probe.Edge last = probe.path().get(probe.path().size() - 1);
-        String claim = claim(user, last.lock(), last.token());
+        String claim = last.token() != 0 ? claim(user, last.lock(), last.token()) : place(user, last);
         Long seen = standing.contains(claim) ? Long.valueOf(model.world.now()) : left.get(claim);
         Long begun = searches.get(search);
         if (seen == null || begun == null || seen < begun) {
@@ -148,7 +149,11 @@ final class CircleOracle {
         return Agent.shown(user.self) + " " + lock + " " + token;
     }
 
-    /** Of one whose grant is in the way of another one's request. */
+    private static String place(AgentUser user, Probe.Edge edge) {
+        return claim(user, edge.lock(), -edge.ahead());
+    }
+
+    /** Of one whose grant, or request, is in the way of another one's request. */
     private record Hold(AgentUser waiter, AgentUser holder, String claim) {}
 
     /** Something may have changed. */
@@ -193,6 +198,9 @@ final class CircleOracle {
                             && free
                             && isAhead(queues.computeIfAbsent(name, this::queue), ahead, wanted.getValue(), !certain)) {
                         edges.computeIfAbsent(waiter, fresh -> new HashSet<>()).add(other);
+                        if (!certain) {
+                            holding.add(new Hold(waiter, other, claim(other, name, -ahead)));
+                        }
                     }
                 }
             }

@@ -34,15 +34,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Search.</b> An agent that waits and holds something sends a SEARCH along its edges when it begins to wait, and
  * again from time to time. Whoever gets it while it waits itself writes the edge down, passes it on along its own
- * edges, once for each round, and drops it if it holds the lock of the edge and ranks above the initiator: that one
- * searches for itself, at once. A search that comes back to its initiator is a cycle, with all its edges, in which the
- * initiator ranks highest of all that hold a lock of it. It is the victim; nobody else can think so.
+ * edges, once for each round, and drops it if it ranks above the initiator: that one searches for itself, at once, also
+ * if it holds nothing. A search that comes back to its initiator is a cycle, with all its edges, in which the initiator
+ * ranks highest of all. It is the victim; nobody else can think so. A cycle of which nobody holds anything is not
+ * searched for: none of it moves before somebody outside lets go, and is granted something then.
  *
  * <p><b>Rank.</b> Who has the lower priority ranks above; of equal ones who has given way less often, by the number of
  * binary digits of how often; then the one with the higher number of client and of transaction. So nobody is the victim
- * of equals who has given way more than twice as often, and once more, than any other holder in the cycle. By the plain
- * number all would give way in turn and for ever; digits change at 1, 2, 4, 8 and so on, and while none changes the
- * lowest in rank never gives way, gets its locks one after the other, and is done.
+ * of equals who has given way more than twice as often, and once more, than any other in the cycle. By the plain number
+ * all would give way in turn and for ever; digits change at 1, 2, 4, 8 and so on.
+ *
+ * <p><b>It ends.</b> Say that no rank changes and nobody is done, while others hold for as long as they like. Who gives
+ * way is in the way of somebody who ranks below it, and is behind that one for this lock until that one gives it up. So
+ * the lowest never gives way; the next one at most once for each lock; and each further one at most once for each lock
+ * and each time that one below it has given way. That is a number, and ranks change ever more rarely: in the end all
+ * circles are gone.
  *
  * <p><b>Confirmation.</b> Edges may have gone by the time the search is back: somebody gave up, or let go. So the
  * victim sends a CONFIRM the same way. Requests and grants have numbers that are never used again, and a request that
@@ -50,10 +56,11 @@ import org.jspecify.annotations.Nullable;
  * confirmation passes was there all the time between, and at the instant between both all edges were: a cycle. Only
  * then the victim acts.
  *
- * <p><b>Giving way.</b> A lock that is held and not reported is <i>surrendered</i>: it goes back by its token, and a
- * new request for it is at the end of the queue; it is wanted again. Otherwise, or if the user prefers so, the
- * transaction is <i>aborted</i>: it wants nothing any more and keeps what it holds until it is closed. Who gave way is
- * told along the cycle, for people.
+ * <p><b>Giving way.</b> The victim <i>surrenders</i> that by which it is in the way of the one before it on the cycle.
+ * A lock that is held and not reported goes back by its token, a request that waits is withdrawn; and a new request is
+ * at the end of the queue. What is reported, or being upgraded, is not surrendered: then, or if the user prefers so,
+ * the transaction is <i>aborted</i>: it wants nothing any more and keeps what it holds until it is closed. Who gave way
+ * is told along the cycle, for people.
  *
  * <p><b>Invariants.</b> What is reported stays so until the user or the authority ends it. Each surrender and abort has
  * a cycle that stood. An agent that wants nothing passes nothing on. No decision rests on what was remembered: a probe
@@ -120,6 +127,9 @@ public final class Agent {
     private int age;
     private long round;
     private boolean ended;
+    /** Whether one that ranks below has searched here since the last search. */
+    private boolean sought;
+
     private boolean searched;
     private long searchedAt;
     private long resend = FIRST_RESEND;
@@ -151,22 +161,14 @@ public final class Agent {
         }
     }
 
-    /** The user gives up the place of a request that waits, and asks again by that one. */
-    public void askedAgain(LockName name, long request, long now) {
-        Claim claim = claims.get(name);
-        if (claim != null && claim.wanted != null) {
-            claim.request = request;
-            claim.since = now;
-            resend = FIRST_RESEND;
-        }
-    }
-
-    /** The user gives up a lock that is held, reported or not, and wants it again behind all who wait. */
+    /**
+     * The user gives up a lock that is held, reported or not, or the place of a request, and wants it again behind all
+     * who wait. One that is being upgraded stays.
+     */
     public void surrender(LockName name, long now) {
         Claim claim = claims.get(name);
-        if (claim != null && claim.held != null && claim.wanted == null) {
-            effects.release(name, claim.token);
-            askAgain(name, claim, now);
+        if (claim != null && (claim.held == null || claim.wanted == null)) {
+            giveUp(name, claim, now);
         }
     }
 
@@ -306,6 +308,7 @@ public final class Agent {
             claims.values().forEach(claim -> claim.reported = true);
             passed.clear();
             searched = false;
+            sought = false;
         }
     }
 
@@ -327,9 +330,12 @@ public final class Agent {
         }
     }
 
-    /** Who holds nothing cannot be a victim, and only victims need to know. */
+    /** In each cycle over a lock that somebody holds there is one who holds something, and one whom its search asks. */
     private boolean mayBeInACycle() {
         if (!ended && wants > 0) {
+            if (sought) {
+                return true;
+            }
             for (Claim claim : claims.values()) {
                 if (claim.held != null) {
                     return true;
@@ -353,6 +359,7 @@ public final class Agent {
     private void search(long now) {
         round++;
         searched = true;
+        sought = false;
         searchedAt = now;
         effects.wakeAt(now + resend);
         resend = Math.min(LAST_RESEND, 2 * resend);
@@ -388,16 +395,15 @@ public final class Agent {
             return;
         }
         switch (probe.kind()) {
-            case SEARCH -> searched(claim, edge.to(token, ahead), probe, now);
+            case SEARCH -> searched(edge.to(token, ahead), probe, now);
             case CONFIRM -> confirmed(claim, token, ahead, probe, now);
             default -> resolved(token, ahead, probe);
         }
     }
 
-    private void searched(Claim claim, Edge edge, Probe probe, long now) {
+    private void searched(Edge edge, Probe probe, long now) {
         if (probe.initiator().equals(self)) {
-            // One that came by a request of this agent does not show that it holds what others wait for.
-            if (edge.token() != 0 && isCurrent(probe)) {
+            if (isCurrent(probe)) {
                 probe(probe.arrived(edge).on(Kind.CONFIRM, 0));
             }
             return;
@@ -405,7 +411,8 @@ public final class Agent {
         if (ended || wants == 0) {
             return;
         }
-        if (claim.held != null && edge.token() != 0 && ranksAbove(probe)) {
+        if (ranksAbove(probe)) {
+            sought = true;
             searchSoon(now);
             return;
         }
@@ -490,13 +497,13 @@ public final class Agent {
         }
         boolean last = probe.step() == probe.path().size() - 1;
         if (last) {
-            if (probe.initiator().equals(self) && token != 0 && isCurrent(probe)) {
-                giveWay(claim, probe, now);
+            if (probe.initiator().equals(self) && isCurrent(probe)) {
+                giveWay(claim, token != 0, probe, now);
             }
         } else if (!ended
                 && wants(probe.path().get(probe.step() + 1))
                 && hasBeenFirm(probe.path().get(probe.step() + 1), probe)
-                && (token == 0 || !ranksAbove(probe))) {
+                && !ranksAbove(probe)) {
             probe(probe.on(Kind.CONFIRM, probe.step() + 1));
         }
     }
@@ -505,8 +512,9 @@ public final class Agent {
         return probe.edge().token() == token && probe.edge().ahead() == ahead;
     }
 
-    private void giveWay(Claim claim, Probe cycle, long now) {
-        boolean surrenders = onDeadlock == OnDeadlock.SURRENDER && !claim.reported && claim.wanted == null;
+    private void giveWay(Claim claim, boolean byGrant, Probe cycle, long now) {
+        boolean may = byGrant ? !claim.reported && claim.wanted == null : claim.held == null;
+        boolean surrenders = may && onDeadlock == OnDeadlock.SURRENDER;
         Kind kind = surrenders ? Kind.SURRENDERED : Kind.ABORTED;
         Deadlock deadlock = deadlock(cycle, kind);
         remember(deadlock);
@@ -514,8 +522,7 @@ public final class Agent {
         age++;
         LockName name = cycle.path().get(cycle.path().size() - 1).lock();
         if (surrenders) {
-            effects.release(name, claim.token);
-            askAgain(name, claim, now);
+            giveUp(name, claim, now);
         } else {
             end();
             effects.abort(deadlock);
@@ -528,6 +535,20 @@ public final class Agent {
         age++;
         end();
         effects.abort(deadlock);
+    }
+
+    /** A lock that is held goes back, or a request is withdrawn; and it is asked for again. */
+    private void giveUp(LockName name, Claim claim, long now) {
+        if (claim.held != null) {
+            effects.release(name, claim.token);
+            askAgain(name, claim, now);
+            return;
+        }
+        effects.withdraw(name, claim.request);
+        claim.request = effects.nextRequest();
+        claim.since = now;
+        resend = FIRST_RESEND;
+        effects.ask(name, Objects.requireNonNull(claim.wanted), claim.request);
     }
 
     private void askAgain(LockName name, Claim claim, long now) {
@@ -591,6 +612,7 @@ public final class Agent {
         copy.unfinished = unfinished;
         copy.round = round;
         copy.ended = ended;
+        copy.sought = sought;
         copy.searched = searched;
         copy.searchedAt = searchedAt;
         copy.resend = resend;
@@ -625,6 +647,7 @@ public final class Agent {
         state.add(round);
         state.add(unfinished);
         state.add(ended);
+        state.add(sought);
         state.add(searched && now - searchedAt < SHORTEST);
         return state;
     }

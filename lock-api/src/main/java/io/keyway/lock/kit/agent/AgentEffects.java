@@ -17,6 +17,9 @@ public interface AgentEffects {
     /** A lock that nobody was told to be held goes back, by its token. */
     void release(LockName name, long token);
 
+    /** A request that waits is over; what it is granted meanwhile goes back. */
+    void withdraw(LockName name, long request);
+
     /** To whoever is in the way of that request. May be lost. */
     void probe(LockName name, long request, Probe probe);
 

@@ -96,6 +96,50 @@ class AgentTest {
                 .isEqualTo(1);
     }
 
+    /**
+     * Two wait behind each other, in different orders, for what others read for long: who gives way goes behind the
+     * other one where it is in its way, be that a lock or a place. So at most three times, one for each lock, before
+     * their ranks change; and they change when either has done so once, twice and four times.
+     */
+    @Test
+    void whoWaitBehindEachOtherWhileOthersHoldSoonGiveWayNoMore() {
+        int places = 0;
+        for (int seed = 0; seed < 40; seed++) {
+            Random random = new Random(seed);
+            AgentWorld world = new AgentWorld(4, random);
+            for (int i = 0; i < 2; i++) {
+                world.users.get(2 + i).begin(9, 0, OnDeadlock.SURRENDER);
+                world.users.get(2 + i).want(List.of(new LockRequest(lock(i), LockMode.SHARED)));
+                world.users.get(i).begin(1 + random.nextInt(3), 0, OnDeadlock.SURRENDER);
+            }
+            run(world, world.now + 20 * AgentWorld.DELAY);
+            // Each writes what the other one reads, and both want a third lock.
+            for (int i = 0; i < 2; i++) {
+                world.users.get(i).want(List.of(request(i)));
+                run(world, world.now + random.nextInt((int) (4 * AgentWorld.DELAY)));
+            }
+            for (int i = 0; i < 2; i++) {
+                world.users.get(i).want(List.of(new LockRequest(lock(1 - i), LockMode.SHARED), request(2)));
+                run(world, world.now + random.nextInt((int) (4 * AgentWorld.DELAY)));
+            }
+            run(world, world.now + 100 * bound(2));
+            assertThat(world.surrenders)
+                    .as("surrenders while others hold, seed %s", seed)
+                    .isBetween(1, 10);
+            places += world.places;
+            world.users.get(2).close();
+            world.users.get(3).close();
+            run(world, world.now + bound(2));
+            boolean first = world.users.get(0).agent.isComplete();
+            assertThat(first || world.users.get(1).agent.isComplete()).isTrue();
+            world.users.get(first ? 0 : 1).close();
+            run(world, world.now + bound(2));
+            assertThat(world.users.get(first ? 1 : 0).agent.isComplete()).isTrue();
+            assertThat(world.aborts).isZero();
+        }
+        assertThat(places).as("places in a queue that were given up").isPositive();
+    }
+
     private static LockRequest request(int lock) {
         return new LockRequest(lock(lock), LockMode.EXCLUSIVE);
     }

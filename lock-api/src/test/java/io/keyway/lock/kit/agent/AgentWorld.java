@@ -145,6 +145,23 @@ final class AgentWorld {
         }
 
         @Override
+        public void withdraw(LockName name, long request) {
+            changed = true;
+            assertThat(requests.remove(name)).isEqualTo(request);
+            if (wishes) {
+                wished++;
+            } else {
+                judge(this, name);
+                surrenders++;
+                places++;
+            }
+            send(index, () -> {
+                authority(name).withdraw(index, request);
+                serve(name);
+            });
+        }
+
+        @Override
         public void abort(Deadlock deadlock) {
             judge(this, deadlock.gaveUp());
             aborts++;
@@ -247,6 +264,9 @@ final class AgentWorld {
 
     long now;
     int surrenders;
+    /** Of those, of a place in a queue. */
+    int places;
+
     int wished;
     int aborts;
     int grants;
@@ -438,13 +458,12 @@ final class AgentWorld {
         return false;
     }
 
-    /** Of those who hold a lock of the circle nobody has given way much less often. */
+    /** Of those on the circle nobody has given way much less often. */
     private void fair(User victim, Probe circle) {
         for (int i = 1; i < circle.path().size(); i++) {
             Probe.Agent self = circle.path().get(i).waiter();
             for (User other : users) {
-                if (circle.path().get(i - 1).token() != 0
-                        && self.equals(other.self)
+                if (self.equals(other.self)
                         && other.agent.priority() == victim.agent.priority()
                         // What it has been for less than a confirmation takes, others may not know.
                         && now - other.behaves > 2 * DELAY * (users.size() + 1)) {

@@ -38,6 +38,11 @@ class SpareRequestsTest {
         }
 
         @Override
+        public void withdraw(LockName name, long request) {
+            ends.add("gives up the place for " + name);
+        }
+
+        @Override
         public void probe(LockName name, long request, Probe probe) {
             probes.add(probe);
         }
@@ -124,8 +129,8 @@ class SpareRequestsTest {
     @Test
     void whoPassesOnConfirmsOnlyWhatItHasNeededSinceTheSearch() {
         agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
-        Probe.Edge first = new Probe.Edge(new Probe.Agent(1, 1), "other", NODE, 9, 0, 0, 0);
-        Probe search = new Probe(Probe.Kind.SEARCH, new Probe.Agent(1, 1), 0, 0, 1, 0, List.of(first));
+        Probe.Edge first = new Probe.Edge(new Probe.Agent(3, 1), "other", NODE, 9, 0, 0, 0);
+        Probe search = new Probe(Probe.Kind.SEARCH, new Probe.Agent(3, 1), 0, 0, 1, 0, List.of(first));
         agent.probed(NODE, 0, 2, search, now);
         Probe passed = last();
         Probe confirm = passed.on(Probe.Kind.CONFIRM, 0);

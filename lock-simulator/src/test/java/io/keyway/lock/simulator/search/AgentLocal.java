@@ -65,7 +65,7 @@ final class AgentLocal implements AgentEffects, CallDriver {
 
     @Nullable
     String broken;
-    /** A lock that it gives up by which round, and whether it was aborted; -1 if it gives nothing up. */
+    /** A lock that it gives up, -1 if none; by which round, as {@link #seen} says it. */
     int gaveUp = -1;
 
     long gaveUpBy;
@@ -284,6 +284,16 @@ final class AgentLocal implements AgentEffects, CallDriver {
     }
 
     @Override
+    public void withdraw(LockName name, long request) {
+        int lock = lock(name);
+        if (requests[lock] != request) {
+            breaks("R10: honest: client " + client + " gives up the place of " + request + " for " + name);
+        }
+        requests[lock] = 0;
+        effects.add(() -> cell.input(new Input.Command(key(lock), new LockCall.Withdraw(request)), this));
+    }
+
+    @Override
     public void probe(LockName name, long request, Probe probe) {
         boolean own = probe.initiator().equals(self);
         if (own && probe.kind() == Probe.Kind.SEARCH) {
@@ -308,9 +318,14 @@ final class AgentLocal implements AgentEffects, CallDriver {
         }
     }
 
+    /** The number of that search of it, in whose time a lock is on a circle: by its request, or by its grant. */
+    static long seen(long round, boolean byRequest) {
+        return 2 * round + (byRequest ? 1 : 0);
+    }
+
     private void givesUp(Probe probe) {
         gaveUp = lock(probe.path().get(probe.path().size() - 1).lock());
-        gaveUpBy = probe.round();
+        gaveUpBy = seen(probe.round(), probe.path().get(probe.path().size() - 1).token() == 0);
         circleOf = probe.path().size();
         circle = 1;
         for (Probe.Edge edge : probe.path()) {
@@ -372,7 +387,7 @@ final class AgentLocal implements AgentEffects, CallDriver {
     }
 
     private void sought(int lock, LockNotice.Sought sought) {
-        Probe arrived = AgentDefect.arrives(scope.defect, self, sought.probe());
+        Probe arrived = AgentDefect.arrives(scope.defect, self, sought.token() == 0, sought.probe());
         if (arrived != null && !done) {
             agent.probed(name(lock), sought.token(), sought.ahead(), arrived, NOW);
         }

@@ -430,9 +430,9 @@ final class AgentSpace implements Explorer.Space {
         broken = broken == null ? turned.broken() : broken;
         if (turned.gaveUp() >= 0 && !scope.reduced) {
             int seen = state[history + client * scope.locks + turned.gaveUp()];
-            if (seen < turned.gaveUpBy()) {
-                broken = "R10: sound: client " + client + " gives up lock " + turned.gaveUp() + " by search "
-                        + turned.gaveUpBy() + ", and was last on a circle through it during search " + seen;
+            if (seen < turned.gaveUpBy() || (seen & 1) != (turned.gaveUpBy() & 1)) {
+                broken = "R10: sound: client " + client + " gives up lock " + turned.gaveUp() + " by half a search "
+                        + turned.gaveUpBy() + ", and was last on a circle through it during " + seen;
             }
         }
         if (turned.gaveUp() >= 0) {
@@ -561,16 +561,29 @@ final class AgentSpace implements Explorer.Space {
             AgentLocal of = of(state, client);
             for (int lock = 0; lock < scope.locks; lock++) {
                 boolean wanted = false;
-                for (int other = 0; of.tokens[lock] != 0 && other < clients; other++) {
+                boolean byRequest = of.tokens[lock] == 0;
+                for (int other = 0; (!byRequest || of.requests[lock] != 0) && other < clients; other++) {
                     wanted |= other != client
                             && of(state, other).requests[lock] != 0
-                            && (reach[client] & (1 << other)) != 0;
+                            && (reach[client] & (1 << other)) != 0
+                            && (!byRequest || isAhead(state, lock, client, other));
                 }
                 if (wanted) {
-                    state[history + client * scope.locks + lock] = (int) of.round;
+                    state[history + client * scope.locks + lock] = (int) AgentLocal.seen(of.round, byRequest);
                 }
             }
         }
+    }
+
+    /** Whether the member has the request of the one before that of the other one. */
+    private boolean isAhead(int[] state, int lock, int client, int other) {
+        long[] queue = member(state).queues[lock];
+        for (int i = 0; i < queue.length && queue[i] != other; i += 2) {
+            if (queue[i] == client && queue[i + 1] == of(state, client).requests[lock]) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Nothing is on its way: no circle may stand; and if everybody is prompt, all transactions end. */
