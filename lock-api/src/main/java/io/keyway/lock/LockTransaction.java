@@ -37,7 +37,7 @@ import java.util.function.UnaryOperator;
  * <p>Each method that takes a lock throws {@link DeadlockException} once the transaction is aborted,
  * {@link LeaseLostException} once it has lost a lock that it had been told to hold, {@link ClientClosedException} if
  * the client is closed, {@link LockUnavailableException} where that would end a single request, and
- * {@link IllegalStateException} once the transaction is closed. Rules LK-1901 to LK-1911.
+ * {@link IllegalStateException} once the transaction is closed. Rules LK-1901 to LK-1912.
  */
 public interface LockTransaction extends AutoCloseable {
 

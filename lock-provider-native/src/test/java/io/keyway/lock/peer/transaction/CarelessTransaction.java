@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 /** A good transaction in which a careless author changed one thing. */
@@ -47,7 +48,10 @@ final class CarelessTransaction implements LockTransaction {
         SURRENDER_IS_UNLOCK("LK-1910"),
         SURRENDER_OF_ALL("LK-1910"),
         PRIORITY_IGNORED("LK-1911"),
-        OPTIONS_OF_THE_BEGINNING("LK-1911");
+        OPTIONS_OF_THE_BEGINNING("LK-1911"),
+        /** H5 of docs/algorithms/agents.md. */
+        HEARS_OF_CHANGES_ALONE("LK-1912"),
+        ANSWERS_ONE_OF_THEM("LK-1912");
 
         /** A rule of a check that finds it. */
         final String rule;
@@ -65,6 +69,7 @@ final class CarelessTransaction implements LockTransaction {
     /** Of one who asks for each lock by a transaction of its own, and so is in no circle. */
     private final List<LockTransaction> parts = new ArrayList<>();
 
+    private final AtomicInteger waiting = new AtomicInteger();
     private final Map<String, Long> tokens = new ConcurrentHashMap<>();
     private final Map<String, LockMode> modes = new HashMap<>();
 
@@ -171,6 +176,13 @@ final class CarelessTransaction implements LockTransaction {
         if (defect == Defect.HELD_WHEN_THE_FIRST_IS) {
             good.awaitAll(LOOK);
             return true;
+        } else if (defect == Defect.HEARS_OF_CHANGES_ALONE && good.status() == Status.HELD) {
+            return false;
+        } else if (defect == Defect.ANSWERS_ONE_OF_THEM) {
+            int waits = waiting.incrementAndGet();
+            boolean held = good.awaitAll(limit);
+            waiting.decrementAndGet();
+            return held && waits == 1;
         }
         Duration left = limit;
         while (looks() && left.compareTo(LOOK) > 0) {

@@ -9,6 +9,7 @@ import io.keyway.lock.Deadlock;
 import io.keyway.lock.DeadlockException;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockTransaction;
@@ -265,7 +266,7 @@ class ScenariosTest extends InOneWorld {
             }
         }
         assertThat(client.admin()
-                        .show(io.keyway.lock.LockKey.lock("x"))
+                        .show(LockKey.lock("x"))
                         .map(status -> status.waiters().size())
                         .orElse(0))
                 .isZero();
@@ -278,6 +279,31 @@ class ScenariosTest extends InOneWorld {
         a.awaitAll();
         assertThat(a.awaitAll(Duration.ZERO)).isTrue();
         assertThat(a.status()).isEqualTo(Status.NO_LOCKS);
+    }
+
+    /** By the names, from another transaction, of the same client or not; by a token that is not the present one. */
+    @Test
+    void scenario24TheEndByAStrangerIsAnError() throws Exception {
+        LockClient client = client();
+        LockTransaction a = begin(client, TransactionOptions.defaults());
+        a.lock("x");
+        long token = a.token("x");
+        for (LockTransaction stranger : List.of(begin(client, TransactionOptions.defaults()), begin())) {
+            assertThatThrownBy(() -> stranger.unlock("x")).hasMessageContaining("x is not held");
+            assertThatThrownBy(() -> stranger.surrender("x")).hasMessageContaining("neither held nor waited for");
+            assertThatThrownBy(() -> stranger.token("x")).hasMessageContaining("x is not held");
+            assertThat(stranger.cancel("x")).isFalse();
+            stranger.lockAsync("x", LockMode.EXCLUSIVE);
+            waits(stranger);
+            assertThatThrownBy(() -> stranger.unlock("x")).hasMessageContaining("is being waited for");
+            stranger.close();
+            assertThatThrownBy(() -> stranger.unlock("x")).hasMessageContaining("is not held");
+        }
+        assertThat(client().admin().breakLease(LockKey.lock("x"), token + 1, "of another"))
+                .isFalse();
+        a.ensureHeld();
+        assertThat(a.token("x")).isEqualTo(token);
+        assertThat(client().lock("x").tryAcquire()).isEmpty();
     }
 
     @Test
@@ -422,13 +448,13 @@ class ScenariosTest extends InOneWorld {
         waits(a);
         long token = clients.get(0)
                 .admin()
-                .show(io.keyway.lock.LockKey.lock("x"))
+                .show(LockKey.lock("x"))
                 .orElseThrow()
                 .holders()
                 .get(0)
                 .token()
                 .orElseThrow();
-        assertThat(clients.get(0).admin().breakLease(io.keyway.lock.LockKey.lock("x"), token, "test"))
+        assertThat(clients.get(0).admin().breakLease(LockKey.lock("x"), token, "test"))
                 .isTrue();
         waits(a);
         gate.close();

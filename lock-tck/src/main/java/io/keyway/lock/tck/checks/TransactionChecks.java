@@ -26,7 +26,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Rules 1901 to 1909: transactions over several locks. */
+/** Rules 1901 to 1909 and 1912: transactions over several locks. */
 final class TransactionChecks {
     private static final String VICTIM = "Who gives way is to be decided alike by all, of a circle that stands.";
 
@@ -80,6 +80,23 @@ final class TransactionChecks {
             t.expectTaken(other.readWriteLock(t.name()).read(), "a reader was admitted beside an upgraded transaction");
         }
         t.expectFreeSoon(other, t.name(), "a transaction was closed, and its lock is not free");
+    }
+
+    @Check(rules = "LK-1912", needs = Feature.TRANSACTIONS)
+    @Hint("Does whoever waits look whether all is held, before it waits to be told?")
+    void whoeverWaitsIsTold(CheckContext t) throws Exception {
+        Lease holder = t.client("other").lock(t.name()).acquire();
+        try (LockTransaction transaction = begin(t, t.client("one"))) {
+            t.expect(transaction.awaitAll(t.patience()), "nothing was asked for, and a wait for all was not answered");
+            transaction.lockAsync(List.of(LockRequest.exclusive(t.name())));
+            Task<Boolean> first = t.start("a wait for all", () -> transaction.awaitAll(t.patience()));
+            Task<Boolean> second = t.start("another wait for all", () -> transaction.awaitAll(t.patience()));
+            t.pass(t.ttl(1, 4));
+            holder.release();
+            t.expect(first.get() && second.get(), "all is held, and one of two who waited for that was not told");
+            t.expect(transaction.awaitAll(t.patience()), "all was held before somebody waited, who was not told");
+            t.expectEqual("the status of one that holds all", Status.HELD, transaction.status());
+        }
     }
 
     @Check(rules = "LK-1903 LK-1905", needs = Feature.TRANSACTIONS, from = Profile.SMOKE)
