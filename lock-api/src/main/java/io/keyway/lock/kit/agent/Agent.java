@@ -127,7 +127,10 @@ public final class Agent {
     private int age;
     private long round;
     private boolean ended;
-    /** Whether one that ranks below has searched here since the last search. */
+    /**
+     * Whether it owes others a search, whatever it holds: one that ranks below has searched here since its last one, or
+     * it ranks lower than when it dropped what others searched.
+     */
     private boolean sought;
 
     private boolean searched;
@@ -157,6 +160,7 @@ public final class Agent {
         if (newPriority != priority || newAge != age) {
             priority = newPriority;
             age = newAge;
+            sought = true;
             searchSoon(now);
         }
     }
@@ -522,6 +526,7 @@ public final class Agent {
         age++;
         LockName name = cycle.path().get(cycle.path().size() - 1).lock();
         if (surrenders) {
+            sought = true;
             giveUp(name, claim, now);
         } else {
             end();

@@ -4,7 +4,9 @@ package io.keyway.lock.simulator.search;
 import io.keyway.lock.Deadlock;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
 import io.keyway.lock.TransactionOptions.OnDeadlock;
+import io.keyway.lock.kit.WishesTwin;
 import io.keyway.lock.kit.agent.Agent;
 import io.keyway.lock.kit.agent.AgentEffects;
 import io.keyway.lock.kit.agent.AgentTwin;
@@ -15,9 +17,9 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.StateEncoder;
-import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.RpcFrame;
 import io.keyway.lock.simulator.AgentDefect;
@@ -48,7 +50,11 @@ final class AgentLocal implements AgentEffects, CallDriver {
     final long[] requests;
 
     final long[] tokens;
+    /** In which mode. */
+    final LockMode[] held;
+    /** A bit for each lock; in a tree, for each of its user's wishes. */
     int told;
+
     int asked;
     boolean aborted;
     boolean done;
@@ -65,10 +71,11 @@ final class AgentLocal implements AgentEffects, CallDriver {
 
     @Nullable
     String broken;
-    /** A lock that it gives up, -1 if none; by which round, as {@link #seen} says it. */
+    /** A lock that it gives up, -1 if none; by which round; and whether it does so by its request. */
     int gaveUp = -1;
 
     long gaveUpBy;
+    boolean byRequest;
     /** The edges of the circle in which it gives way, in no order, as one number; 0 if it does not. */
     int circle;
     /** How many are on it, and whether one of them waits behind a request. */
@@ -84,6 +91,7 @@ final class AgentLocal implements AgentEffects, CallDriver {
         this.agent = new Agent(self, "c", 0, OnDeadlock.SURRENDER, this);
         this.requests = new long[scope.locks];
         this.tokens = new long[scope.locks];
+        this.held = new LockMode[scope.locks];
     }
 
     /** An equal one that may change. */
@@ -92,6 +100,7 @@ final class AgentLocal implements AgentEffects, CallDriver {
         next.agent = AgentTwin.of(agent, next);
         System.arraycopy(requests, 0, next.requests, 0, requests.length);
         System.arraycopy(tokens, 0, next.tokens, 0, tokens.length);
+        System.arraycopy(held, 0, next.held, 0, held.length);
         next.told = told;
         next.asked = asked;
         next.aborted = aborted;
@@ -122,20 +131,54 @@ final class AgentLocal implements AgentEffects, CallDriver {
         return out.fingerprint();
     }
 
-    static LockName name(int lock) {
-        return LockName.of("l" + lock);
+    private LockName name(int lock) {
+        return scope.name(lock);
     }
 
-    static int lock(LockName name) {
-        return name.toString().charAt(1) - '0';
+    private int lock(LockName name) {
+        return scope.lock(name);
     }
 
-    private static int lock(LockNotice notice) {
+    private int lock(LockNotice notice) {
         return lock(LockKeys.named(notice.key().id()).name());
     }
 
-    static Key key(int lock) {
-        return LockKeys.lock(LeaseKeys.ALGORITHM, "l" + lock);
+    private Key key(int lock) {
+        return scope.key(lock);
+    }
+
+    /** In which mode it waits for that lock, which it does. */
+    LockMode wanted(int lock) {
+        return Objects.requireNonNull(agent.mode(name(lock)));
+    }
+
+    /** The locks of its tree that are of that mask. */
+    List<LockRequest> wishes(int mask) {
+        List<LockRequest> wishes = new ArrayList<>();
+        for (int i = 0; i < user().wishes().size(); i++) {
+            if ((mask & (1 << i)) != 0) {
+                wishes.add(user().wishes().get(i));
+            }
+        }
+        return wishes;
+    }
+
+    /** Asks for the next levels of its tree. */
+    private void advance() {
+        if (user().wishes().isEmpty() || done || aborted) {
+            return;
+        }
+        WishesTwin wishes = new WishesTwin(wishes(asked));
+        for (LockRequest each : wishes.next(level -> held[lock(level)], level -> requests[lock(level)] != 0)) {
+            long id = nextRequest();
+            agent.asked(each.name(), each.mode(), id, NOW);
+            ask(each.name(), each.mode(), id);
+        }
+        agent.unfinished(wishes.lacks(level -> held[lock(level)]) || asksMore());
+    }
+
+    private boolean asksMore() {
+        return !user().steps() && Integer.bitCount(asked) < user().locks();
     }
 
     private AgentScope.User user() {
@@ -158,17 +201,18 @@ final class AgentLocal implements AgentEffects, CallDriver {
         return !done && !aborted && asked != 0 && told != asked;
     }
 
+    /** For that lock; in a tree, for that one of its wishes. */
     void ask(int lock) {
         asked |= 1 << lock;
-        if (!user().steps()) {
-            agent.unfinished(true);
+        // What is granted to who asks for more is not all.
+        agent.unfinished(true);
+        if (user().wishes().isEmpty()) {
+            long id = nextRequest();
+            agent.asked(name(lock), LockMode.EXCLUSIVE, id, NOW);
+            ask(name(lock), LockMode.EXCLUSIVE, id);
+            agent.unfinished(asksMore());
         }
-        long id = nextRequest();
-        agent.asked(name(lock), user().mode(), id, NOW);
-        ask(name(lock), user().mode(), id);
-        if (!user().steps() && Integer.bitCount(asked) == user().locks()) {
-            agent.unfinished(false);
-        }
+        advance();
         settle();
     }
 
@@ -180,6 +224,7 @@ final class AgentLocal implements AgentEffects, CallDriver {
             if (tokens[lock] != 0) {
                 giveBack(lock, tokens[lock]);
                 tokens[lock] = 0;
+                held[lock] = null;
             }
         }
         told = 0;
@@ -226,7 +271,9 @@ final class AgentLocal implements AgentEffects, CallDriver {
             each.run();
             cell.flush(this);
         }
-        if (!done && !aborted && agent.isComplete()) {
+        if (!done && !aborted && agent.isComplete() && !user().wishes().isEmpty()) {
+            told = asked;
+        } else if (!done && !aborted && agent.isComplete()) {
             told = 0;
             for (int lock = 0; lock < tokens.length; lock++) {
                 told |= tokens[lock] != 0 ? 1 << lock : 0;
@@ -244,6 +291,7 @@ final class AgentLocal implements AgentEffects, CallDriver {
     @Override
     public void ask(LockName name, LockMode mode, long request) {
         requests[lock(name)] = request;
+        long converts = tokens[lock(name)];
         effects.add(() -> cell.input(
                 new Input.Command(
                         key(lock(name)),
@@ -252,12 +300,16 @@ final class AgentLocal implements AgentEffects, CallDriver {
                                 mode,
                                 1,
                                 1,
+                                1,
                                 Scope.TTL,
                                 new Owner("c", Map.of()),
                                 true,
                                 true,
                                 Scope.TTL,
                                 0,
+                                0,
+                                converts,
+                                LockMessage.Acquire.IN_THE_QUEUE,
                                 null)),
                 this));
         agent.sent(name, request, NOW);
@@ -266,7 +318,7 @@ final class AgentLocal implements AgentEffects, CallDriver {
     @Override
     public void release(LockName name, long token) {
         int lock = lock(name);
-        if ((told & (1 << lock)) != 0 || tokens[lock] != token) {
+        if (isTold(lock) || tokens[lock] != token) {
             breaks("R10: honest: client " + client + " gives up " + name + ", of which its user was told");
         }
         if (scope.defect == AgentDefect.SURRENDERED_COUNTS_AS_HELD) {
@@ -280,7 +332,16 @@ final class AgentLocal implements AgentEffects, CallDriver {
             return;
         }
         tokens[lock] = 0;
+        held[lock] = null;
         giveBack(lock, token);
+    }
+
+    /** Whether its user was told of that lock, or of one below that level. */
+    private boolean isTold(int lock) {
+        if (user().wishes().isEmpty()) {
+            return (told & (1 << lock)) != 0;
+        }
+        return wishes(told).stream().anyMatch(each -> (each.name() + "/").startsWith(name(lock) + "/"));
     }
 
     @Override
@@ -318,14 +379,10 @@ final class AgentLocal implements AgentEffects, CallDriver {
         }
     }
 
-    /** The number of that search of it, in whose time a lock is on a circle: by its request, or by its grant. */
-    static long seen(long round, boolean byRequest) {
-        return 2 * round + (byRequest ? 1 : 0);
-    }
-
     private void givesUp(Probe probe) {
         gaveUp = lock(probe.path().get(probe.path().size() - 1).lock());
-        gaveUpBy = seen(probe.round(), probe.path().get(probe.path().size() - 1).token() == 0);
+        gaveUpBy = probe.round();
+        byRequest = probe.path().get(probe.path().size() - 1).token() == 0;
         circleOf = probe.path().size();
         circle = 1;
         for (Probe.Edge edge : probe.path()) {
@@ -365,7 +422,8 @@ final class AgentLocal implements AgentEffects, CallDriver {
     public void deliver(Notice notice) {
         if (notice instanceof LockNotice.Granted granted) {
             int lock = lock(granted);
-            effects.add(() -> granted(lock, granted.request(), granted.token()));
+            LockMode mode = granted.handle().mode();
+            effects.add(() -> granted(lock, granted.request(), granted.token(), mode));
         } else if (notice instanceof LockNotice.Waiting waiting) {
             int lock = lock(waiting);
             effects.add(() -> agent.waits(name(lock), waiting.request(), NOW));
@@ -377,13 +435,22 @@ final class AgentLocal implements AgentEffects, CallDriver {
         }
     }
 
-    private void granted(int lock, long request, long token) {
-        if (done || !agent.granted(name(lock), request, token, NOW)) {
-            giveBack(lock, token);
-            return;
+    private void granted(int lock, long request, long token, LockMode mode) {
+        boolean tree = !user().wishes().isEmpty();
+        if (tree && !done && !aborted) {
+            agent.unfinished(true);
         }
-        requests[lock] = 0;
-        tokens[lock] = token;
+        if (done || !agent.granted(name(lock), request, token, NOW)) {
+            // A change of mode that was withdrawn, and came all the same, ends the grant.
+            tokens[lock] = 0;
+            held[lock] = null;
+            giveBack(lock, token);
+        } else {
+            requests[lock] = 0;
+            tokens[lock] = token;
+            held[lock] = mode;
+        }
+        advance();
     }
 
     private void sought(int lock, LockNotice.Sought sought) {

@@ -2,8 +2,13 @@
 package io.keyway.lock.simulator.search;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.simulator.AgentDefect;
 import java.util.ArrayList;
@@ -19,12 +24,16 @@ final class AgentScope {
      * One transaction.
      *
      * @param steps whether it is told of each lock before it asks for the next; if not, of all together
-     * @param locks how many of the locks it wants, whichever; or those from the first on if {@code inOrder}
+     * @param locks how many of the locks it wants
+     * @param wishes which ones of a tree; none if names are flat, of which it wants whichever, EXCLUSIVE
      */
-    record User(boolean steps, int locks, LockMode mode) {}
+    record User(boolean steps, int locks, List<LockRequest> wishes) {}
 
     final String name;
+    /** How many names there are; in a tree its levels. */
     final int locks;
+
+    private final List<LockName> names = new ArrayList<>();
     final List<User> users = new ArrayList<>();
     /** How many frames stand on a link in each direction at the most. */
     int frames = 8;
@@ -44,17 +53,73 @@ final class AgentScope {
     AgentScope(String name, int locks) {
         this.name = name;
         this.locks = locks;
+        for (int lock = 0; lock < locks; lock++) {
+            names.add(LockName.of("l" + lock));
+        }
+    }
+
+    /** A world of a tree of these names, from the root down. */
+    AgentScope(String name, String... levels) {
+        this.name = name;
+        this.locks = levels.length;
+        for (String level : levels) {
+            names.add(LockName.of(level));
+        }
+    }
+
+    LockName name(int lock) {
+        return names.get(lock);
+    }
+
+    int lock(LockName of) {
+        return names.indexOf(of);
+    }
+
+    Key key(int lock) {
+        return LockKeys.lock(LeaseKeys.ALGORITHM, names.get(lock).toString());
+    }
+
+    /** Whether two may have one name in these modes: as the table of docs/algorithms/agents.md says it. */
+    static boolean together(LockMode one, LockMode other) {
+        return switch (one) {
+            case SHARED -> other == LockMode.SHARED;
+            case INTENT_SHARED -> other != LockMode.TREE_EXCLUSIVE;
+            case INTENT_EXCLUSIVE -> other == LockMode.INTENT_SHARED || other == LockMode.INTENT_EXCLUSIVE;
+            case TREE_SHARED -> other == LockMode.INTENT_SHARED || other == LockMode.TREE_SHARED;
+            case TREE_SHARED_INTENT_EXCLUSIVE -> other == LockMode.INTENT_SHARED;
+            default -> false;
+        };
+    }
+
+    /** Whether two may be told that they have these locks of trees. */
+    static boolean clash(LockRequest one, LockRequest other) {
+        String above = one.name() + "/";
+        String below = other.name() + "/";
+        return (above.startsWith(below) || below.startsWith(above))
+                && (one.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
     }
 
     /** One more transaction, which is told of all its locks together. */
     AgentScope atOnce(int wanted) {
-        users.add(new User(false, wanted, LockMode.EXCLUSIVE));
+        users.add(new User(false, wanted, List.of()));
         return this;
     }
 
     /** One more transaction, which asks for its locks one after the other. */
     AgentScope inSteps(int wanted) {
-        users.add(new User(true, wanted, LockMode.EXCLUSIVE));
+        users.add(new User(true, wanted, List.of()));
+        return this;
+    }
+
+    /** One more transaction, which asks for these locks of the tree one after the other, in any order. */
+    AgentScope inSteps(LockRequest... wanted) {
+        users.add(new User(true, wanted.length, List.of(wanted)));
+        return this;
+    }
+
+    /** One more transaction, which is told of these locks of the tree together, and asks in any order. */
+    AgentScope atOnce(LockRequest... wanted) {
+        users.add(new User(false, wanted.length, List.of(wanted)));
         return this;
     }
 

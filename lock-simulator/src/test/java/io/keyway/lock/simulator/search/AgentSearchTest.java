@@ -3,6 +3,9 @@ package io.keyway.lock.simulator.search;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.simulator.AgentDefect;
 import java.util.Set;
@@ -43,6 +46,84 @@ class AgentSearchTest {
                 .inSteps(3)
                 .inSteps(3)
                 .reduced();
+    }
+
+    // Trees of three levels, a, a/b, and below that c, d and e
+
+    private static LockRequest writes(String name) {
+        return LockRequest.exclusive(name);
+    }
+
+    private static LockRequest reads(String name) {
+        return new LockRequest(LockName.of(name), LockMode.SHARED);
+    }
+
+    /** Two write beside each other and read what is above; a third one writes what is above both. */
+    private static AgentScope aboveAndBelow(String read, String written) {
+        return new AgentScope("agents, 3 in a tree, one writes " + written + ", reduced", "a", "a/b", "a/b/c", "a/b/d")
+                .inSteps(writes("a/b/c"), reads("a"))
+                .inSteps(writes("a/b/d"), reads(read))
+                .inSteps(writes(written))
+                .reduced();
+    }
+
+    @Test
+    void scenario13ThreeInATreeOfThreeLevels() {
+        complete(
+                new AgentScope("agents, 2 in a tree in steps", "a", "a/b", "a/b/c", "a/b/d")
+                        .inSteps(writes("a/b/c"), reads("a"))
+                        .inSteps(writes("a/b/d"), reads("a")),
+                "ABORTED",
+                "CIRCLE_OF_TWO");
+        complete(aboveAndBelow("a", "a"), "ABORTED", "CIRCLE_OF_TWO");
+        complete(
+                new AgentScope("agents, 3 in a tree, one writes it all, reduced", "a", "a/b", "a/b/c")
+                        .inSteps(writes("a/b/c"), reads("a"))
+                        .inSteps(reads("a/b/c"), reads("a"))
+                        .inSteps(writes("a"))
+                        .reduced(),
+                "ABORTED",
+                "CIRCLE_OF_TWO");
+    }
+
+    /** A part of it, in which a place in a queue is given up; and who does so may hold nothing, and searches again. */
+    @Test
+    void placesInATreeAreGivenUp() {
+        clean(aboveAndBelow("a/b", "a/b"), 200_000, "ABORTED", "SURRENDERED", "BEHIND_A_REQUEST");
+    }
+
+    @Test
+    @Tag("soak")
+    @Tag("explore")
+    void threeInATreeAndOneWritesBetween() {
+        search(aboveAndBelow("a/b", "a/b"), "ABORTED", "SURRENDERED", "BEHIND_A_REQUEST", "CIRCLE_OF_THREE");
+    }
+
+    @Test
+    @Tag("soak")
+    @Tag("explore")
+    void aRingInATree() {
+        search(
+                new AgentScope("agents, a ring of 3 in a tree, reduced", "a", "a/b", "a/b/c", "a/b/d", "a/b/e")
+                        .inSteps(writes("a/b/c"), writes("a/b/d"))
+                        .inSteps(writes("a/b/d"), writes("a/b/e"))
+                        .inSteps(writes("a/b/e"), writes("a/b/c"))
+                        .reduced(),
+                "ABORTED",
+                "CIRCLE_OF_THREE");
+    }
+
+    @Test
+    @Tag("soak")
+    @Tag("explore")
+    void twoInATreeAtOnce() {
+        search(
+                new AgentScope("agents, 2 in a tree at once, reduced", "a", "a/b", "a/b/c", "a/b/d")
+                        .atOnce(writes("a/b/c"), reads("a/b/d"))
+                        .atOnce(writes("a/b/d"), reads("a/b/c"))
+                        .reduced(),
+                "SURRENDERED",
+                "CIRCLE_OF_TWO");
     }
 
     @Test

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator.search;
 
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockRequest;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
@@ -19,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Transactions as the states of a search: the member, its clients and their agents, as they ship. A state is some
  * numbers: of the member and of each client, as in {@link Turns}; the frames on each link; what may still go wrong; by
- * transaction and lock, during which search of it that lock was last on a circle of transactions that wait for each
- * other; and in which circle each has given way last.
+ * transaction and lock, during which search of it its grant, and its request, was last on a circle of transactions that
+ * wait for each other; and in which circle each has given way last.
  *
  * <p>After each step: no two users were told that they have one lock, and no two have it by the member (R1); who gives
  * way was on a circle through the lock that it gives up since its search began (R10, sound); no two give way in one
@@ -66,7 +68,8 @@ final class AgentSpace implements Explorer.Space {
     };
 
     /** What a turn of a process did: see {@link AgentLocal} for what it gives up, by which search, in which circle. */
-    private record Turned(int next, int[] sent, @Nullable String broken, int gaveUp, long gaveUpBy, int circle) {}
+    private record Turned(
+            int next, int[] sent, @Nullable String broken, int gaveUp, boolean byRequest, long gaveUpBy, int circle) {}
 
     private final AgentScope scope;
     private final int clients;
@@ -97,7 +100,7 @@ final class AgentSpace implements Explorer.Space {
         linkWidth = 2 + 2 * (1 + scope.frames);
         firstLink = 1 + clients;
         history = firstLink + clients * linkWidth;
-        circles = history + clients * scope.locks;
+        circles = history + 2 * clients * scope.locks;
         budget = circles + clients;
         width = budget + 3;
     }
@@ -143,6 +146,11 @@ final class AgentSpace implements Explorer.Space {
 
     private int toClient(int client) {
         return toMember(client) + 1 + scope.frames;
+    }
+
+    /** Where the history of its grant of that lock is, or of its request for it. */
+    private int claim(int client, int lock, boolean byRequest) {
+        return history + 2 * (client * scope.locks + lock) + (byRequest ? 1 : 0);
     }
 
     private AgentLocal of(int[] state, int client) {
@@ -283,8 +291,7 @@ final class AgentSpace implements Explorer.Space {
             into[count++] = (FIRE << 4) | client;
         }
         if (of.mayAsk()) {
-            int used = used(state);
-            for (int lock = 0; lock < scope.locks && lock <= used; lock++) {
+            for (int lock = 0; lock < choices(state, client); lock++) {
                 if ((of.asked & (1 << lock)) == 0) {
                     into[count++] = (((lock << 5) | ASK) << 4) | client;
                 }
@@ -300,6 +307,12 @@ final class AgentSpace implements Explorer.Space {
             into[count++] = (RESEND << 4) | client;
         }
         return count;
+    }
+
+    /** Of how many locks it may ask for the next one. */
+    private int choices(int[] state, int client) {
+        int wishes = scope.users.get(client).wishes().size();
+        return wishes > 0 ? wishes : Math.min(scope.locks, 1 + used(state));
     }
 
     /** How many locks somebody has asked for. */
@@ -423,16 +436,16 @@ final class AgentSpace implements Explorer.Space {
         if (next.puts) {
             goals.add(Goal.SEARCH_PUT_OFF);
         }
-        return new Turned(number(next), sent, next.broken, next.gaveUp, next.gaveUpBy, next.circle);
+        return new Turned(number(next), sent, next.broken, next.gaveUp, next.byRequest, next.gaveUpBy, next.circle);
     }
 
     private void took(int[] state, int client, Turned turned) {
         broken = broken == null ? turned.broken() : broken;
         if (turned.gaveUp() >= 0 && !scope.reduced) {
-            int seen = state[history + client * scope.locks + turned.gaveUp()];
-            if (seen < turned.gaveUpBy() || (seen & 1) != (turned.gaveUpBy() & 1)) {
-                broken = "R10: sound: client " + client + " gives up lock " + turned.gaveUp() + " by half a search "
-                        + turned.gaveUpBy() + ", and was last on a circle through it during " + seen;
+            int seen = state[claim(client, turned.gaveUp(), turned.byRequest())];
+            if (seen < turned.gaveUpBy()) {
+                broken = "R10: sound: client " + client + " gives up lock " + turned.gaveUp() + " by search "
+                        + turned.gaveUpBy() + ", and was last on a circle through it during search " + seen;
             }
         }
         if (turned.gaveUp() >= 0) {
@@ -484,7 +497,7 @@ final class AgentSpace implements Explorer.Space {
             sent[2 * i + 1] = number(next.sent.get(i).frame());
         }
         int number = number(next);
-        return new Turned(number, sent, next.broken, -1, 0, 0);
+        return new Turned(number, sent, next.broken, -1, false, 0, 0);
     }
 
     private void took(int[] state, Turned turned) {
@@ -510,11 +523,18 @@ final class AgentSpace implements Explorer.Space {
     private @Nullable String both(int[] state) {
         int all = 0;
         for (int client = 0; client < clients; client++) {
-            int told = of(state, client).told;
-            if ((all & told) != 0) {
+            AgentLocal of = of(state, client);
+            List<LockRequest> wishes = of.wishes(of.told);
+            boolean clash = wishes.isEmpty() && (all & of.told) != 0;
+            all |= of.told;
+            for (int other = 0; !wishes.isEmpty() && other < client; other++) {
+                for (LockRequest theirs : of(state, other).wishes(of(state, other).told)) {
+                    clash |= wishes.stream().anyMatch(own -> AgentScope.clash(own, theirs));
+                }
+            }
+            if (clash) {
                 return "R1: two users were told that they have a lock: " + inWords(state);
             }
-            all |= told;
         }
         return null;
     }
@@ -530,14 +550,19 @@ final class AgentSpace implements Explorer.Space {
                 if (request == 0 || waiter.done || waiter.aborted) {
                     continue;
                 }
+                LockMode mode = waiter.wanted(lock);
                 for (int other = 0; other < clients; other++) {
-                    if (other != client && of(state, other).tokens[lock] != 0) {
+                    LockMode held = of(state, other).held[lock];
+                    if (other != client && held != null && !AgentScope.together(held, mode)) {
                         edges[client] |= 1 << other;
                     }
                 }
                 long[] queue = member.queues[lock];
                 for (int i = 0; i < queue.length && !(queue[i] == client && queue[i + 1] == request); i += 2) {
-                    if (queue[i] != client && of(state, (int) queue[i]).requests[lock] == queue[i + 1]) {
+                    AgentLocal ahead = of(state, (int) queue[i]);
+                    if (queue[i] != client
+                            && ahead.requests[lock] == queue[i + 1]
+                            && !AgentScope.together(ahead.wanted(lock), mode)) {
                         edges[client] |= 1 << (int) queue[i];
                     }
                 }
@@ -560,16 +585,20 @@ final class AgentSpace implements Explorer.Space {
             }
             AgentLocal of = of(state, client);
             for (int lock = 0; lock < scope.locks; lock++) {
-                boolean wanted = false;
-                boolean byRequest = of.tokens[lock] == 0;
-                for (int other = 0; (!byRequest || of.requests[lock] != 0) && other < clients; other++) {
-                    wanted |= other != client
-                            && of(state, other).requests[lock] != 0
-                            && (reach[client] & (1 << other)) != 0
-                            && (!byRequest || isAhead(state, lock, client, other));
-                }
-                if (wanted) {
-                    state[history + client * scope.locks + lock] = (int) AgentLocal.seen(of.round, byRequest);
+                for (int other = 0; other < clients; other++) {
+                    AgentLocal waiter = of(state, other);
+                    if (other == client || waiter.requests[lock] == 0 || (reach[client] & (1 << other)) == 0) {
+                        continue;
+                    }
+                    LockMode held = of.held[lock];
+                    if (held != null && !AgentScope.together(held, waiter.wanted(lock))) {
+                        state[claim(client, lock, false)] = (int) of.round;
+                    }
+                    if (of.requests[lock] != 0
+                            && !AgentScope.together(of.wanted(lock), waiter.wanted(lock))
+                            && isAhead(state, lock, client, other)) {
+                        state[claim(client, lock, true)] = (int) of.round;
+                    }
                 }
             }
         }
@@ -656,7 +685,7 @@ final class AgentSpace implements Explorer.Space {
             if (of.mayEnd() && of.asked != 0) {
                 return (END << 4) | client;
             } else if (of.mayAsk() && of.asked != 0) {
-                for (int lock = 0; lock < scope.locks; lock++) {
+                for (int lock = 0; lock < choices(state, client); lock++) {
                     if ((of.asked & (1 << lock)) == 0) {
                         return (((lock << 5) | ASK) << 4) | client;
                     }

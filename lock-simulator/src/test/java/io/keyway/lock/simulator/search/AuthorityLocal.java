@@ -74,17 +74,18 @@ final class AuthorityLocal implements CallDriver {
         grants = new long[scope.locks][];
         queues = new long[scope.locks][];
         for (int lock = 0; lock < scope.locks; lock++) {
-            Machine manager = cell.machine(AgentLocal.key(lock));
+            Machine manager = cell.machine(scope.key(lock));
             int held = manager == null ? 0 : LockManagerView.grants(manager);
             grants[lock] = new long[2 * held];
-            boolean alone = false;
             for (int i = 0; i < held; i++) {
                 grants[lock][2 * i] = client(LockManagerView.session(manager, i).session());
                 grants[lock][2 * i + 1] = LockManagerView.token(manager, i);
-                alone |= LockManagerView.mode(manager, i) == LockMode.EXCLUSIVE;
-            }
-            if (alone && held > 1) {
-                broken = "R1: lock " + lock + " has several holders, one of them for itself";
+                LockMode mode = LockManagerView.mode(manager, i);
+                for (int before = 0; before < i; before++) {
+                    if (!AgentScope.together(LockManagerView.mode(manager, before), mode)) {
+                        broken = "R1: lock " + lock + " has two holders who keep each other out";
+                    }
+                }
             }
             List<Long> requests = manager == null ? List.of() : LockManagerView.queued(manager);
             queues[lock] = new long[2 * requests.size()];
