@@ -25,6 +25,8 @@ public enum AgentDefect {
     PLAIN_AGES,
     /** As agents once did: who holds nothing of a circle is not its victim, so two may surrender one lock in turn. */
     ONLY_HOLDERS_GIVE_WAY,
+    /** Whoever waits for k of n nodes takes each wait for one that it cannot do without. */
+    COUNTS_ON_EACH_NODE,
     /** Whoever hears that another one of its circle gives way does so too. */
     ALL_GIVE_WAY,
     /** H9: a lock that its user relies on is surrendered as any other. */

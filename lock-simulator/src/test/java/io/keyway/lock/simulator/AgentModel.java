@@ -1,7 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView;
@@ -17,10 +20,12 @@ import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +43,9 @@ final class AgentModel implements Model {
     static final int MOST_IN_A_ROW = 15;
 
     int completed;
+    /** How often a node was passed over. */
+    int passedOver;
+
     int gaveUp;
     int losses;
     int surrenders;
@@ -49,12 +57,15 @@ final class AgentModel implements Model {
     private final boolean calm;
     private final SessionSettings sessions;
     private final LockSettings settings;
+    private final List<LockName> locks = new ArrayList<>();
     private final List<LockName> names = new ArrayList<>();
+    private final @Nullable NodeSet set;
     private final AgentUser[][] users;
     private long numbers;
     private boolean changed;
 
-    AgentModel(SimWorld world, @Nullable AgentDefect defect, boolean calm) {
+    /** Over nodes by that rule; null: each lock at one member. */
+    AgentModel(SimWorld world, @Nullable AgentDefect defect, boolean calm, @Nullable NodeRule rule) {
         this.world = world;
         this.calm = calm;
         this.defect = defect;
@@ -64,7 +75,18 @@ final class AgentModel implements Model {
         this.settings = new LockSettings(
                 draws.chance(700), draws.logarithmic(100 * Nanos.MILLI, 8 * Nanos.SECOND), 100, false, 100, false);
         for (int i = 0; i < options.names(); i++) {
-            names.add(LockName.of("n" + i));
+            locks.add(LockName.of("n" + i));
+        }
+        List<String> nodes = new ArrayList<>();
+        for (int m = 0; rule != null && m < world.memberNodes(); m++) {
+            nodes.add("m" + m + ":1");
+        }
+        this.set = rule == null ? null : NodeSet.of(rule, nodes);
+        for (LockName lock : locks) {
+            nodes.forEach(node -> names.add(NodeParts.part(lock, node)));
+        }
+        if (rule == null) {
+            names.addAll(locks);
         }
         this.users = new AgentUser[world.clients() + 1][options.users()];
         for (int client = 1; client < users.length; client++) {
@@ -85,6 +107,20 @@ final class AgentModel implements Model {
 
     long nextNumber() {
         return ++numbers;
+    }
+
+    /** What users ask for: names, or locks over nodes whose parts are the names. */
+    List<LockName> locks() {
+        return locks;
+    }
+
+    boolean isOverNodes() {
+        return set != null;
+    }
+
+    /** The nodes of each lock. */
+    NodeSet set() {
+        return Objects.requireNonNull(set);
     }
 
     List<LockName> names() {
@@ -220,9 +256,32 @@ final class AgentModel implements Model {
             if (changed || node.isMember()) {
                 changed = false;
                 circles.look();
+                alone();
             }
             circles.judge();
         });
+    }
+
+    /** Where nothing is broken: no two were told that they have one lock over nodes, one of them for itself. */
+    private void alone() {
+        if (!calm || set == null) {
+            return;
+        }
+        for (LockName lock : locks) {
+            List<AgentUser> told = new ArrayList<>();
+            boolean exclusive = false;
+            for (AgentUser user : users()) {
+                if (user.nodes != null && user.nodes.isTold(lock)) {
+                    told.add(user);
+                    exclusive |= user.held.entrySet().stream()
+                            .anyMatch(each -> each.getKey().toString().endsWith("/" + lock)
+                                    && each.getValue().handle().mode() == LockMode.EXCLUSIVE);
+                }
+            }
+            if (exclusive && told.size() > 1) {
+                throw new Violation("R1", told + " were told that they have " + lock);
+            }
+        }
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.keyway.lock.simulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.NodeRule;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.simulator.Options.Profile;
 import java.util.ArrayList;
@@ -20,7 +21,13 @@ class AgentSimulationTest {
     /** The first world of the soak. */
     private static final long SOAK = 1L << 40;
 
-    /** Of these, in which two once surrendered the same lock to each other for as long as a third one held. */
+    /** The first of those over nodes. */
+    private static final long NODES = 1L << 30;
+
+    /** Of these, of a latency of 80 ms. */
+    private static final long LONG_WAY = NODES + 418;
+
+    /** Of the soak, in which two once surrendered the same lock to each other for as long as a third one held. */
     private static final long IN_TURN = SOAK + 127;
 
     /** One of some 100 worlds in which all surrender in turn if they rank by the plain number of how often. */
@@ -33,6 +40,7 @@ class AgentSimulationTest {
         private long faults;
         private long confirmed;
         private int surrenders;
+        private int passedOver;
         private int places;
         private int aborts;
         private int completed;
@@ -45,6 +53,7 @@ class AgentSimulationTest {
             faults += other.faults;
             confirmed += other.confirmed;
             surrenders += other.surrenders;
+            passedOver += other.passedOver;
             places += other.places;
             aborts += other.aborts;
             completed += other.completed;
@@ -58,7 +67,7 @@ class AgentSimulationTest {
             return events + " events, " + faults + " faults, " + completed + " transactions completed, " + confirmed
                     + " circles resolved by " + surrenders + " surrenders (" + places + " of places) and " + aborts
                     + " aborts, " + losses
-                    + " losses, a circle stood for " + longest / Nanos.MILLI
+                    + " losses, " + passedOver + " nodes passed over, a circle stood for " + longest / Nanos.MILLI
                     + " ms and " + most + " surrenders in a row of a hundred transactions at the most";
         }
     }
@@ -66,7 +75,7 @@ class AgentSimulationTest {
     /** One member, or three that know nothing of each other. */
     private static Options options(long seed) {
         Draws draws = new Draws(seed, 21);
-        boolean three = draws.chance(500);
+        boolean three = draws.chance(500) || rule(seed) != null;
         Options options = Options.of(three ? Profile.COUNTER : Profile.LEASE, seed)
                 .with("members", String.valueOf(three ? MEMBERS : 1))
                 .with("spares", "0")
@@ -80,6 +89,11 @@ class AgentSimulationTest {
                         .with("lossPerMille", "0")
                         .with("duplicatePerMille", "0")
                         .with("tail", "0");
+    }
+
+    /** In which worlds locks are over nodes, and by which rule; null: each at one member. */
+    private static @Nullable NodeRule rule(long seed) {
+        return seed < NODES || seed >= SOAK ? null : seed % 8 < 5 ? NodeRule.MAJORITY : NodeRule.ALL;
     }
 
     /** One world in four: nothing breaks in it, and nothing is lost. */
@@ -111,7 +125,8 @@ class AgentSimulationTest {
         RunResult result = new SimWorld(
                         plan,
                         world -> {
-                            made[0] = new AgentModel(world, defect, calm);
+                            made[0] = new AgentModel(
+                                    world, defect, calm, rule(plan.options().seed()));
                             return made[0];
                         },
                         null)
@@ -121,6 +136,7 @@ class AgentSimulationTest {
         sum.faults += result.faults();
         sum.confirmed += made[0].circles.confirmed();
         sum.surrenders += made[0].surrenders;
+        sum.passedOver += made[0].passedOver;
         sum.places += made[0].places;
         sum.aborts += made[0].aborts;
         sum.completed += made[0].completed;
@@ -155,6 +171,23 @@ class AgentSimulationTest {
         assertThat(sum.goals.missing(goals)).as("never reached").isEmpty();
     }
 
+    /** All of three members, or two of them, for each lock: who waits for a majority waits for one node at a time. */
+    @Test
+    void eachCircleOverNodesEndsByOneVictim() {
+        Sum sum = run(NODES, 40);
+        System.out.println("over nodes: " + sum);
+        assertThat(sum.passedOver).as("%s", sum).isPositive();
+        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(50);
+        assertThat(sum.surrenders).as("%s", sum).isPositive();
+        assertThat(sum.aborts).as("%s", sum).isPositive();
+    }
+
+    /** Where a search took longer than the time to the next one its confirmation was dropped: docs/track-record.md. */
+    @Test
+    void aCircleOverNodesIsResolvedWhereTheWayAroundIsLong() {
+        assertThat(run(LONG_WAY, 1).confirmed).isPositive();
+    }
+
     @Test
     void twoDoNotSurrenderOneLockInTurnWhileAThirdHolds() {
         Sum sum = run(IN_TURN, 1);
@@ -181,7 +214,7 @@ class AgentSimulationTest {
     private static String property(AgentDefect defect) {
         return switch (defect) {
             case NOBODY_PASSES_ON, ONLY_LARGER_HEAR -> "complete";
-            case NO_CONFIRMATION -> "sound";
+            case NO_CONFIRMATION, COUNTS_ON_EACH_NODE -> "sound";
             case ALL_GIVE_WAY, ALL_RANK_HIGHEST -> "minimal";
             case PLAIN_AGES, ONLY_HOLDERS_GIVE_WAY -> "terminating";
             default -> "honest";
@@ -198,12 +231,14 @@ class AgentSimulationTest {
                 "ALL_RANK_HIGHEST",
                 "PLAIN_AGES",
                 "ONLY_HOLDERS_GIVE_WAY",
+                "COUNTS_ON_EACH_NODE",
                 "GIVES_UP_WHAT_IS_REPORTED"
             })
     void eachDefectIsFound(AgentDefect defect) {
         long first = switch (defect) {
             case NO_CONFIRMATION -> 11_993; // one of some 12,000 worlds shows it
             case PLAIN_AGES -> PLAIN_WORLD;
+            case COUNTS_ON_EACH_NODE -> NODES + 217; // one of some 200
             case ONLY_HOLDERS_GIVE_WAY -> IN_TURN;
             default -> 0;
         };

@@ -53,10 +53,15 @@ final class AgentUser implements AgentEffects {
     @Nullable
     Act act;
 
+    /** Its locks over nodes; null if its locks are at one member each. */
+    @Nullable
+    NodeWork nodes;
+
     private final AgentModel model;
     private final ArrayDeque<Runnable> effects = new ArrayDeque<>();
     private final List<LockRequest> next = new ArrayList<>();
     private boolean draining;
+    private boolean looks;
     private boolean aborted;
     private boolean ending;
     /** How often it has given way, and the round of its last search. */
@@ -99,15 +104,16 @@ final class AgentUser implements AgentEffects {
         OnDeadlock answer = random.nextInt(5) == 0 ? OnDeadlock.ABORT : OnDeadlock.SURRENDER;
         Agent fresh = new Agent(self, node.toString(), age, answer, this);
         agent = fresh;
+        nodes = model.isOverNodes() ? new NodeWork(model, this) : null;
         next.clear();
-        for (LockName name : model.names()) {
+        for (LockName name : model.locks()) {
             if (random.nextInt(3) > 0) {
                 next.add(new LockRequest(name, random.nextInt(4) == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE));
             }
         }
         Collections.shuffle(next, random);
         if (random.nextBoolean()) {
-            next.forEach(this::want);
+            begin(next);
             next.clear();
         }
         if (work.patience() > 0) {
@@ -121,7 +127,57 @@ final class AgentUser implements AgentEffects {
         decided();
     }
 
-    private void want(LockRequest wanted) {
+    private void begin(List<LockRequest> wanted) {
+        if (nodes != null) {
+            wanted.forEach(nodes::add);
+            advance();
+        } else {
+            wanted.forEach(this::want);
+        }
+    }
+
+    /** Asks for the next nodes. */
+    private void advance() {
+        Agent mine = agent;
+        if (nodes == null || mine == null || aborted || ending) {
+            return;
+        }
+        mine.unfinished(true);
+        nodes.advance();
+        mine.unfinished(nodes.lacks());
+        if (nodes.lacks() && !looks) {
+            looks = true;
+            wake(250 * Nanos.MILLI, () -> {
+                looks = false;
+                advance();
+                decided();
+            });
+        }
+    }
+
+    /** That part is not to be had any more. */
+    void takeBack(LockName part) {
+        Agent mine = agent;
+        Long request = requests.remove(part);
+        Held grant = held.get(part);
+        if (mine != null && request != null) {
+            mine.gone(part, request);
+            send(part, new LockCall.Withdraw(request));
+        } else if (mine != null && grant != null && !told.contains(part)) {
+            held.remove(part);
+            mine.released(part);
+            giveBack(grant);
+        }
+    }
+
+    void spare(LockName part, boolean spare) {
+        Agent mine = agent;
+        if (mine != null && model.defect != AgentDefect.COUNTS_ON_EACH_NODE) {
+            mine.spare(part, spare);
+        }
+    }
+
+    void want(LockRequest wanted) {
         Agent mine = agent;
         if (mine != null) {
             long id = nextRequest();
@@ -151,6 +207,9 @@ final class AgentUser implements AgentEffects {
         } else if (mine.isComplete()) {
             told.clear();
             told.addAll(held.keySet());
+            if (nodes != null) {
+                nodes.tell();
+            }
             if (next.isEmpty()) {
                 ending = true;
                 Act work = act;
@@ -159,7 +218,7 @@ final class AgentUser implements AgentEffects {
                     close(false);
                 });
             } else {
-                want(next.remove(0));
+                begin(List.of(next.remove(0)));
             }
         }
     }
@@ -180,6 +239,7 @@ final class AgentUser implements AgentEffects {
         held.clear();
         told.clear();
         agent = null;
+        nodes = null;
         life++;
     }
 
@@ -198,6 +258,7 @@ final class AgentUser implements AgentEffects {
         requests.clear();
         told.clear();
         agent = null;
+        nodes = null;
     }
 
     private void wake(long nanos, Runnable what) {
@@ -238,6 +299,9 @@ final class AgentUser implements AgentEffects {
     public void ask(LockName name, LockMode mode, long request) {
         requests.put(name, request);
         long ttl = model.world.options().maxTtl() / 2;
+        if (nodes != null) {
+            nodes.asks(name);
+        }
         send(
                 name,
                 new LockCall.Acquire(
@@ -246,7 +310,7 @@ final class AgentUser implements AgentEffects {
                         1,
                         1,
                         ttl,
-                        model.owner(node),
+                        nodes == null ? model.owner(node) : nodes.owner(name),
                         true,
                         true,
                         ttl / 4,
@@ -364,19 +428,31 @@ final class AgentUser implements AgentEffects {
     void granted(SimCell cell, LockNotice.Granted told, Ask of) {
         Held grant = new Held(cell, told.handle(), told.token());
         Agent mine = agent;
+        if (mine != null && nodes != null && of.life() == life && !aborted && !ending) {
+            mine.unfinished(true);
+        }
         if (mine == null || of.life() != life || !mine.granted(of.name(), told.request(), told.token(), now())) {
             giveBack(grant);
+            advance();
             return;
         }
         requests.remove(of.name());
         held.put(of.name(), grant);
+        if (nodes != null) {
+            nodes.answers(of.name());
+        }
+        advance();
         decided();
     }
 
     void waits(LockNotice.Waiting told, Ask of) {
         Agent mine = agent;
         if (mine != null && of.life() == life) {
+            if (nodes != null && told.request() == requests.getOrDefault(of.name(), 0L)) {
+                nodes.answers(of.name());
+            }
             mine.waits(of.name(), told.request(), now());
+            advance();
         }
     }
 
@@ -384,7 +460,11 @@ final class AgentUser implements AgentEffects {
     void over(long request, Ask of) {
         Agent mine = agent;
         if (mine != null && of.life() == life && requests.remove(of.name(), request)) {
+            if (nodes != null) {
+                mine.unfinished(true);
+            }
             mine.gone(of.name(), request);
+            advance();
             decided();
         }
     }
@@ -397,6 +477,11 @@ final class AgentUser implements AgentEffects {
             return;
         }
         held.remove(of.name());
+        this.told.remove(of.name());
+        if (nodes != null && !aborted && !ending && nodes.isWhole() && mine.isReported(of.name())) {
+            mine.released(of.name());
+            return;
+        }
         if (!mine.lostUnreported(of.name(), told.token(), now()) && !ending) {
             model.losses++;
             close(true);

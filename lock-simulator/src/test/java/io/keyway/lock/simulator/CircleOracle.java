@@ -182,6 +182,9 @@ final class CircleOracle {
             for (Map.Entry<LockName, Long> wanted : waiter.requests.entrySet()) {
                 LockName name = wanted.getKey();
                 LockMode mode = mode(waiter, name);
+                if (waiter.nodes != null && waiter.nodes.spares.contains(name)) {
+                    continue; // it may go on without that
+                }
                 boolean free = !certain || (mode != null && isFree(name, mode, users));
                 for (AgentUser other : users) {
                     if (other.equals(waiter) || mode == null) {

@@ -98,6 +98,8 @@ public final class Agent {
         boolean spare;
         /** The first search that may follow what is wanted, since the transaction needs it. */
         long firmFrom;
+        /** By others, their last search that had passed here when the transaction began to need it. */
+        Map<Probe.Agent, Long> before = Map.of();
 
         Claim copy() {
             Claim copy = new Claim();
@@ -109,6 +111,7 @@ public final class Agent {
             copy.since = since;
             copy.spare = spare;
             copy.firmFrom = firmFrom;
+            copy.before = before;
             return copy;
         }
     }
@@ -192,13 +195,14 @@ public final class Agent {
         if (claim != null && claim.wanted != null && claim.spare != spare) {
             claim.spare = spare;
             claim.firmFrom = round + 1;
-            passed.clear();
+            claim.before = Map.copyOf(passed);
         }
     }
 
     private void want(Claim claim, LockMode mode, long request) {
         claim.spare = false;
         claim.firmFrom = 0;
+        claim.before = Map.of();
         claim.wanted = mode;
         claim.request = request;
         wants++;
@@ -481,7 +485,8 @@ public final class Agent {
 
     /** Whether what is wanted there has been needed all the time since that search passed here. */
     private boolean hasBeenFirm(Edge own, Probe probe) {
-        return firmFrom(own) == 0 || Objects.equals(passed.get(probe.initiator()), probe.round());
+        Claim claim = claims.get(own.lock());
+        return claim != null && probe.round() > claim.before.getOrDefault(probe.initiator(), 0L);
     }
 
     private static boolean isWanted(Claim claim, long request) {

@@ -125,15 +125,27 @@ class SpareRequestsTest {
         assertThat(written.ends).containsExactly("surrenders own");
     }
 
+    private static Probe round(long round, Probe.Edge first) {
+        return new Probe(Probe.Kind.SEARCH, first.waiter(), 0, 0, round, 0, List.of(first));
+    }
+
     /** Of another's search it passes on the confirmation only if it has needed that request since. */
     @Test
     void whoPassesOnConfirmsOnlyWhatItHasNeededSinceTheSearch() {
         agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
         Probe.Edge first = new Probe.Edge(new Probe.Agent(3, 1), "other", NODE, 9, 0, 0, 0);
-        Probe search = new Probe(Probe.Kind.SEARCH, new Probe.Agent(3, 1), 0, 0, 1, 0, List.of(first));
-        agent.probed(NODE, 0, 2, search, now);
+        agent.probed(NODE, 0, 2, round(1, first), now);
         Probe passed = last();
         Probe confirm = passed.on(Probe.Kind.CONFIRM, 0);
+        agent.probed(NODE, 0, 2, confirm, now);
+        assertThat(last().kind()).isEqualTo(Probe.Kind.CONFIRM);
+
+        // The next search may come before the confirmation of this one, where the way around is long.
+        agent.spare(NODE, true);
+        agent.spare(NODE, false);
+        agent.probed(NODE, 0, 2, round(2, first), now);
+        confirm = last().on(Probe.Kind.CONFIRM, 0);
+        agent.probed(NODE, 0, 2, round(3, first), now);
         agent.probed(NODE, 0, 2, confirm, now);
         assertThat(last().kind()).isEqualTo(Probe.Kind.CONFIRM);
 

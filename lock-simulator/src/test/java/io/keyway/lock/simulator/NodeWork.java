@@ -1,0 +1,106 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.kit.NodeLocksTwin;
+import io.keyway.lock.spi.Owner;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** The locks over nodes of one transaction of a user, as the kit's {@code TransactionParts} has them. */
+final class NodeWork implements NodeLocksTwin.Parts {
+    private static final long MOMENT = 500 * Nanos.MILLI;
+    private static final long LONG = 2 * Nanos.SECOND;
+
+    /** Requests that its transaction may go on without. */
+    final Set<LockName> spares = new HashSet<>();
+
+    private final AgentModel model;
+    private final AgentUser user;
+    private final NodeLocksTwin locks = new NodeLocksTwin(this);
+    /** By part, when it was asked for, as long as its node has not answered. */
+    private final Map<LockName, Long> unanswered = new HashMap<>();
+
+    NodeWork(AgentModel model, AgentUser user) {
+        this.model = model;
+        this.user = user;
+    }
+
+    void add(LockRequest wanted) {
+        locks.add(wanted.name(), wanted.mode(), model.set(), model.owner(user.node));
+    }
+
+    Owner owner(LockName part) {
+        return locks.owner(part);
+    }
+
+    void asks(LockName part) {
+        unanswered.put(part, user.node.clock());
+        spares.remove(part);
+    }
+
+    void answers(LockName part) {
+        unanswered.remove(part);
+    }
+
+    void advance() {
+        locks.advance();
+    }
+
+    boolean lacks() {
+        return locks.lacks();
+    }
+
+    void tell() {
+        locks.tell();
+    }
+
+    boolean isWhole() {
+        return locks.isWhole();
+    }
+
+    boolean isTold(LockName lock) {
+        return locks.isTold(lock);
+    }
+
+    @Override
+    public boolean isHeld(LockName part) {
+        return user.held.containsKey(part);
+    }
+
+    @Override
+    public boolean isWanted(LockName part) {
+        return user.requests.containsKey(part);
+    }
+
+    @Override
+    public boolean isSilent(LockName part, boolean forLong) {
+        Long since = unanswered.get(part);
+        return since != null && user.node.clock() - since >= (forLong ? LONG : MOMENT);
+    }
+
+    @Override
+    public void askPart(LockName part, LockMode mode) {
+        user.want(new LockRequest(part, mode));
+    }
+
+    @Override
+    public void takeBack(LockName part) {
+        unanswered.remove(part);
+        user.takeBack(part);
+    }
+
+    @Override
+    public void spare(LockName part, boolean spare) {
+        if (spare && spares.add(part)) {
+            model.passedOver++;
+        } else if (!spare) {
+            spares.remove(part);
+        }
+        user.spare(part, spare);
+    }
+}
