@@ -39,9 +39,6 @@ final class AgentModel implements Model {
     /** What is broken in each agent; null if nothing is. */
     final @Nullable AgentDefect defect;
 
-    /** So many surrenders for each open transaction may follow each other before one is done. */
-    static final int MOST_IN_A_ROW = 15;
-
     int completed;
     /** How often a node was passed over. */
     int passedOver;
@@ -112,6 +109,14 @@ final class AgentModel implements Model {
     /** What users ask for: names, or locks over nodes whose parts are the names. */
     List<LockName> locks() {
         return locks;
+    }
+
+    /**
+     * So many surrenders for each open transaction may follow each other before one is done. One may have to give up
+     * each name once, for each phase of ranks; over nodes a lock has a name at each.
+     */
+    int mostInARow() {
+        return 3 * Math.max(5, names.size());
     }
 
     boolean isOverNodes() {

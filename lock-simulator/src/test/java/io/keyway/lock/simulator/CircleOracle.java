@@ -86,7 +86,7 @@ final class CircleOracle {
             open += user.agent == null ? 0 : 1;
         }
         most = Math.max(most, 100L * inARow / Math.max(1, open));
-        if (inARow > AgentModel.MOST_IN_A_ROW * open) {
+        if (inARow > model.mostInARow() * open) {
             throw new Violation("R10", "terminating: " + inARow + " surrenders of " + open + ", and nobody is done");
         }
     }
