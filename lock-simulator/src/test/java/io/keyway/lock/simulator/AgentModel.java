@@ -314,7 +314,8 @@ final class AgentModel implements Model {
 
     @Override
     public long finishWithin() {
-        return 12 * world.options().maxTtl() + 20 * Nanos.SECOND;
+        long atOneMember = 12 * world.options().maxTtl() + 20 * Nanos.SECOND;
+        return isOverNodes() ? 3 * atOneMember : atOneMember; // nodes are asked one after the other
     }
 
     @Override
