@@ -2,7 +2,9 @@
 package io.keyway.lock.testing;
 
 import io.keyway.lock.ClientOptions;
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.tck.journal.Journal;
 import io.keyway.lock.tck.journal.MachineClock;
@@ -20,12 +22,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The program of a process whose users, three threads of one client, take locks at random; it writes their journal.
  * Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are
  * another class loader's. With the system property {@value #CANDIDATE} it stands as a candidate for the election of the
- * first name instead. It says {@code ready CLOCK}, then obeys each line:
+ * first name instead; with {@value #TRANSACTIONS} its users take most of their locks in transactions. It says {@code ready CLOCK}, then obeys each line:
  *
  * <ul>
  *   <li>{@code tour}: finishes what it does, takes each name once, says {@code toured CLOCK}, and stands still; a
@@ -39,6 +42,9 @@ public final class HistoryWorker implements AutoCloseable {
     /** Set for a process that is to stand for election. */
     static final String CANDIDATE = "keyway.candidate";
 
+    /** Set for a process whose users take locks in transactions, too; its URL states the ttl. */
+    static final String TRANSACTIONS = "keyway.transactions";
+
     private static final int USERS = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -50,6 +56,8 @@ public final class HistoryWorker implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final boolean candidate = Boolean.getBoolean(CANDIDATE);
     private final Path beacon;
+    /** Null if they take single locks alone. */
+    private final @Nullable Duration transactionTtl;
 
     /** Opens a client and lets its users take locks. Public for the class loader of the second client. */
     public HistoryWorker(String url, String seed, String names, String file) throws IOException {
@@ -58,10 +66,13 @@ public final class HistoryWorker implements AutoCloseable {
         this.journal = new Journal(Path.of(file));
         this.client = Locks.open(url, ClientOptions.defaults().withName("worker-" + seed));
         this.beacon = Path.of(file).resolveSibling("leader");
+        this.transactionTtl = Boolean.getBoolean(TRANSACTIONS)
+                ? LockUrl.parse(url).option(CommonOptions.TTL).orElseThrow()
+                : null;
         for (int i = 0; i < (candidate ? 1 : USERS); i++) {
             Runnable user = candidate
                     ? new CandidateUser(client, journal, this.names.get(0), beacon, this.seed)
-                    : new RandomUser(client, journal, this.names, pause, this.seed * USERS + i);
+                    : new RandomUser(client, journal, this.names, pause, this.seed * USERS + i, transactionTtl);
             Thread thread = new Thread(user, "user-" + seed + "-" + i);
             thread.setDaemon(true);
             thread.start();
@@ -124,7 +135,7 @@ public final class HistoryWorker implements AutoCloseable {
             CandidateUser.awaitLeader(beacon, MachineClock.now());
             return;
         }
-        RandomUser visitor = new RandomUser(client, journal, names, pause, seed);
+        RandomUser visitor = new RandomUser(client, journal, names, pause, seed, transactionTtl);
         pause.begin();
         for (int i = 0; i < names.size(); i++) {
             // Each process begins elsewhere.

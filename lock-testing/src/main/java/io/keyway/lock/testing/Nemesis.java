@@ -197,7 +197,8 @@ public final class Nemesis implements AutoCloseable {
 
     /** What the histories had in them. */
     private String sums() {
-        return pool.grants() + " grants, " + pool.losses() + " losses; everybody went on within " + slowest.toMillis()
+        return pool.grants() + " grants, " + pool.losses() + " losses, " + pool.deadlocks()
+                + " transactions aborted; everybody went on within " + slowest.toMillis()
                 + " ms";
     }
 

@@ -26,8 +26,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes locks at random, alone, shared and changing from one to the other, and permits of semaphores whose capacity
- * changes; asks each lease again and again whether it is held, and writes down all of it.
+ * Takes locks at random, alone, shared and changing from one to the other, permits of semaphores whose capacity
+ * changes, and perhaps most of the time transactions; asks each lease again and again whether it is held, and writes
+ * down all of it.
  */
 final class RandomUser implements Runnable {
     /** A user that is still not told then never will be; far above what a stopped process or a cut link delays. */
@@ -64,8 +65,17 @@ final class RandomUser implements Runnable {
     private final boolean shares;
     private final boolean changes;
     private final boolean permits;
+    /** Null if it takes single locks alone. */
+    private final @Nullable TransactionUser transactions;
 
-    RandomUser(LockClient client, Journal journal, List<String> names, Pause pause, long seed) {
+    /** @param transactionTtl of the client's leases, for a user of transactions; null for none */
+    RandomUser(
+            LockClient client,
+            Journal journal,
+            List<String> names,
+            Pause pause,
+            long seed,
+            @Nullable Duration transactionTtl) {
         this.client = client;
         this.journal = journal;
         this.names = names;
@@ -75,6 +85,9 @@ final class RandomUser implements Runnable {
         this.shares = client.features().contains(Feature.READ_WRITE);
         this.changes = shares && client.features().contains(Feature.UPGRADE);
         this.permits = client.features().contains(Feature.SEMAPHORE);
+        this.transactions = transactionTtl == null
+                ? null
+                : new TransactionUser(client, journal, transactionTtl, names, pause, random.split());
     }
 
     /** Until the thread is interrupted. */
@@ -96,6 +109,10 @@ final class RandomUser implements Runnable {
     }
 
     private void useOne(String name, Duration patience) throws InterruptedException {
+        if (transactions != null && random.nextInt(4) > 0) {
+            transactions.use(name);
+            return;
+        }
         int kind = random.nextInt(20);
         if (permits && kind < 4) {
             usePermits(name, patience);
@@ -115,6 +132,9 @@ final class RandomUser implements Runnable {
 
     /** Takes all that there is of that name once for a moment; false if it was not granted. */
     boolean visit(String name, Duration wait) throws InterruptedException {
+        if (transactions != null) {
+            return transactions.visit(name);
+        }
         return use(name, LockMode.EXCLUSIVE, wait) && (!permits || usePermits(name, wait));
     }
 

@@ -244,6 +244,12 @@ public final class WorkerPool implements AutoCloseable {
                 .count();
     }
 
+    /** How many transactions were aborted to end a deadlock. */
+    public int deadlocks() {
+        poll();
+        return journals.stream().mapToInt(JournalReader::deadlocks).sum();
+    }
+
     /** How many leases were handed out. */
     public int grants() {
         poll();

@@ -29,6 +29,7 @@ public final class RecordedHold {
     private final LockMode mode;
     private final int permits;
     private final long asked;
+    private final long transaction;
     private final List<HeldAnswer> answers = new ArrayList<>();
     private final List<Loss> losses = new ArrayList<>();
     private int capacity;
@@ -48,16 +49,23 @@ public final class RecordedHold {
 
     /** A request of that worker for that lock, made at that instant. */
     public RecordedHold(String worker, String name, LockMode mode, long asked) {
-        this(worker, name, mode, 1, 1, asked);
+        this(worker, name, mode, 1, 1, 0, asked);
     }
 
     /** A request of that worker for so many permits, made at that instant; {@code capacity} is what its user stated. */
     public RecordedHold(String worker, String name, LockMode mode, int permits, int capacity, long asked) {
+        this(worker, name, mode, permits, capacity, 0, asked);
+    }
+
+    /** As above, for that {@link #transaction} of the worker's. */
+    public RecordedHold(
+            String worker, String name, LockMode mode, int permits, int capacity, long transaction, long asked) {
         this.worker = worker;
         this.name = name;
         this.mode = mode;
         this.permits = permits;
         this.capacity = capacity;
+        this.transaction = transaction;
         this.asked = asked;
     }
 
@@ -78,6 +86,11 @@ public final class RecordedHold {
     /** How many permits were asked for; 1 for a lock. */
     public int permits() {
         return permits;
+    }
+
+    /** Which transaction of its worker's asked; 0 if none did. */
+    public long transaction() {
+        return transaction;
     }
 
     /** When the user asked. */
@@ -247,6 +260,9 @@ public final class RecordedHold {
     public String show(long zero) {
         StringBuilder text = new StringBuilder(
                 String.format(Locale.ROOT, "%s %s %s asked %s", worker, name, what(), ms(asked, zero)));
+        if (transaction != 0) {
+            text.append(" by transaction ").append(transaction);
+        }
         if (granted) {
             text.append(" got token ").append(token).append(' ').append(ms(got, zero));
         }

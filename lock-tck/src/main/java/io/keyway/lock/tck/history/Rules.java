@@ -17,6 +17,7 @@ public final class Rules {
                 new Exclusion("R2 belief exclusion", RecordedHold::belief),
                 new TokenOrder(caching),
                 new Permits(),
-                new LossIsTold());
+                new LossIsTold(),
+                new LossOfAll());
     }
 }

@@ -34,16 +34,29 @@ public final class Journal implements AutoCloseable {
 
     /** Before a lock is asked for. Returns the number of the request. */
     public long asked(String name, LockMode mode) {
-        return asked(name, mode, 1, 1);
+        return asked(name, mode, 1, 1, 0);
+    }
+
+    /**
+     * Before a lock is asked for by a transaction of that number, 1 or more, which the process gives no other one.
+     * Returns the number of the request.
+     */
+    public long asked(String name, LockMode mode, long transaction) {
+        return asked(name, mode, 1, 1, transaction);
     }
 
     /** Before so many permits are asked for, of so many that there are. Returns the number of the request. */
     public long asked(String name, LockMode mode, int permits, int capacity) {
+        return asked(name, mode, permits, capacity, 0);
+    }
+
+    private long asked(String name, LockMode mode, int permits, int capacity, long transaction) {
         long id;
         synchronized (this) {
             id = next++;
         }
-        write("asked " + id + " " + name + " " + mode + " " + MachineClock.now() + " " + permits + " " + capacity);
+        write("asked " + id + " " + name + " " + mode + " " + MachineClock.now() + " " + permits + " " + capacity
+                + (transaction == 0 ? "" : " " + transaction));
         return id;
     }
 

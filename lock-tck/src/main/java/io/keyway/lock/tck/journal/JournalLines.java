@@ -21,6 +21,7 @@ public class JournalLines {
     private final List<String> refusals = new ArrayList<>();
     private long forgotten;
     private int grants;
+    private int deadlocks;
 
     /** Of the process of that name. */
     public JournalLines(String worker) {
@@ -40,6 +41,11 @@ public class JournalLines {
     /** How many leases were handed out. */
     public final int grants() {
         return grants;
+    }
+
+    /** How many requests were refused since their transaction was aborted to end a deadlock. */
+    public final int deadlocks() {
+        return deadlocks;
     }
 
     /** What users who would have waited for long were told instead of a lease. */
@@ -79,6 +85,7 @@ public class JournalLines {
                     LockMode.valueOf(words[3]),
                     Integer.parseInt(words[5]),
                     Integer.parseInt(words[6]),
+                    words.length > 7 ? Long.parseLong(words[7]) : 0,
                     Long.parseLong(words[4]));
             byId.put(id, hold);
             holds.add(hold);
@@ -113,6 +120,8 @@ public class JournalLines {
                         .trim();
                 if (reason.startsWith("told: ")) {
                     refusals.add(reason);
+                } else if (reason.startsWith("deadlock: ")) {
+                    deadlocks++;
                 }
             }
             default -> throw new IllegalStateException(worker + ": not a line of a journal: " + line);

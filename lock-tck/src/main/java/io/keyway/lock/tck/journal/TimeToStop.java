@@ -14,7 +14,8 @@ import java.util.Map;
 /**
  * R3: whoever loses a lease because its time is over has a quarter of the ttl to stop before another is granted, unless
  * it says earlier that it has stopped. Its deadline was no earlier than its last answer says that was "held"; a loss
- * that was told before that came from the store, which no longer knew the lease.
+ * that was told before that came from the store, which no longer knew the lease. Nothing is known of the deadline of a
+ * transaction, which does not say how much is left.
  */
 final class TimeToStop implements Rule {
     private static final String NAME = "R3 time to stop";
@@ -41,7 +42,7 @@ final class TimeToStop implements Rule {
                 last = answer;
             }
         }
-        if (last == null) {
+        if (last == null || last.remaining() == 0) {
             return;
         }
         long deadline = last.before() + last.remaining();

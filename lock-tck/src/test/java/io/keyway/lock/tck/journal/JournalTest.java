@@ -40,12 +40,14 @@ class JournalTest {
             long before = MachineClock.now();
             long id = journal.asked("a/b", LockMode.SHARED);
             long other = journal.asked("c", LockMode.PERMITS, 2, 5);
+            long third = journal.asked("d", LockMode.EXCLUSIVE, 7);
+            journal.refused(third, "deadlock: a waits for b");
             journal.refused(other, "told: nobody\nanswers");
             journal.granted(id, 42, Duration.ofSeconds(1));
             HeldAnswer held = new HeldAnswer(true, 1, 2, 3);
             journal.answered(id, held);
             reader.poll();
-            assertThat(reader.holds()).hasSize(2);
+            assertThat(reader.holds()).hasSize(3);
             HeldAnswer gone = new HeldAnswer(false, 4, 5, 0);
             journal.answered(id, gone);
             journal.lost(
@@ -74,6 +76,9 @@ class JournalTest {
             assertThat(reader.holds().get(1).isGranted()).isFalse();
             assertThat(reader.holds().get(1).isEnded()).isTrue();
             assertThat(reader.holds().get(1).show(0)).contains("2 of 5 permits");
+            assertThat(hold.transaction()).isZero();
+            assertThat(reader.holds().get(2).transaction()).isEqualTo(7);
+            assertThat(reader.deadlocks()).isEqualTo(1);
             assertThat(reader.refusals()).containsExactly("told: nobody answers");
             assertThat(reader.grants()).isEqualTo(1);
         }

@@ -360,6 +360,74 @@ class RulesTest {
         assertThat(broken()).containsExactly("R9 loss is told");
     }
 
+    /** One of the locks of a transaction, as {@link #held}. */
+    private RecordedHold held(String worker, String name, long transaction, long token, long at, long to) {
+        RecordedHold hold = new RecordedHold(worker, name, LockMode.EXCLUSIVE, 1, 1, transaction, at);
+        hold.granted(token, Duration.ofNanos(TTL), at + 1);
+        hold.answered(new HeldAnswer(true, at + 1, at + 2, 0));
+        hold.answered(new HeldAnswer(true, to, to + 1, 0));
+        holds.add(hold);
+        return hold;
+    }
+
+    @Test
+    void transactionsThatFollowEachOtherInEachOfTheirLocks() {
+        released(held("a", "n", 1, 1, 0, 100), 101, ReleaseOutcome.RELEASED);
+        released(held("a", "m", 1, 1, 10, 100), 101, ReleaseOutcome.RELEASED);
+        released(held("b", "m", 1, 2, 102, 200), 250, ReleaseOutcome.RELEASED);
+        released(held("b", "n", 1, 2, 103, 200), 260, ReleaseOutcome.RELEASED);
+        // Another transaction of the same worker loses all of its locks.
+        lost(gone(held("a", "n", 2, 3, 300, 400), 1_200), 1_201);
+        lost(gone(held("a", "m", 2, 3, 300, 400), 1_200), 1_201);
+        held("a", "k", 3, 1, 1_300, 1_400);
+        assertThat(broken()).isEmpty();
+    }
+
+    @Test
+    void anOverlapInOneOfTheLocksOfTwoTransactions() {
+        held("a", "n", 1, 1, 0, 100);
+        held("a", "m", 1, 1, 0, 100);
+        held("b", "m", 1, 2, 90, 200); // before a gave it back
+        held("b", "n", 1, 2, 102, 200);
+        assertThat(broken()).containsExactly("R1 authority exclusion", "R2 belief exclusion");
+    }
+
+    @Test
+    void whatAnAbortedTransactionGivesBackWasItsOwnUntilThen() {
+        // It was told of nothing after 100, and its undoing ends with a release at 150 that counted.
+        released(held("a", "n", 1, 1, 0, 100), 150, ReleaseOutcome.RELEASED);
+        held("b", "n", 1, 2, 120, 200);
+        assertThat(broken()).containsExactly("R1 authority exclusion");
+    }
+
+    @Test
+    void aLockThatIsHeldAfterAnotherOfItsTransactionWasLost() {
+        lost(held("a", "n", 1, 1, 0, 100), 500);
+        RecordedHold other = held("a", "m", 1, 1, 0, 100);
+        assertThat(broken()).isEmpty();
+        other.answered(new HeldAnswer(true, 501, 502, 0));
+        assertThat(broken()).containsExactly("R9 loss of all");
+    }
+
+    @Test
+    void aLockThatIsHeldAfterAnotherOfItsTransactionWasGone() {
+        RecordedHold first = gone(held("a", "n", 1, 1, 0, 100), 500);
+        RecordedHold other = held("a", "m", 1, 1, 0, 100);
+        other.answered(new HeldAnswer(true, 502, 503, 0));
+        assertThat(broken()).containsExactly("R9 loss of all");
+        first.answers().clear();
+        released(first, 499, ReleaseOutcome.RELEASED);
+        assertThat(broken()).as("it was given back before the others").isEmpty();
+    }
+
+    @Test
+    void ofATransactionNobodyKnowsHowMuchIsLeft() {
+        // The deadline may have been long before it was told; R3 knows it of single leases alone.
+        lost(gone(held("a", "n", 1, 1, 0, 100), 340), 341);
+        held("b", "n", 1, 2, 342, 400);
+        assertThat(broken()).isEmpty();
+    }
+
     @Test
     void anErrorShowsWhatHappenedAround() {
         held("a", 1, 0, 100);
