@@ -21,17 +21,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The program of a process whose users, three threads of one client, take locks at random; it writes their journal.
  * Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are
  * another class loader's. With the system property {@value #CANDIDATE} it stands as a candidate for the election of the
- * first name instead; with {@value #TRANSACTIONS} its users take most of their locks in transactions. It says {@code ready CLOCK}, then obeys each line:
+ * first name instead; with {@value #TRANSACTIONS} one of its users takes most locks in transactions. It says {@code ready CLOCK}, then obeys each line:
  *
  * <ul>
- *   <li>{@code tour}: finishes what it does, takes each name once, says {@code toured CLOCK}, and stands still; a
+ *   <li>{@code tour}: finishes what it does, takes each name once, or in transactions, says {@code toured CLOCK}, and stands still; a
  *       candidate goes on, and says it as soon as somebody leads;
  *   <li>{@code go}: takes locks at random again;
  *   <li>{@code open FILE}: opens and closes that file, as other code of the process might, and says {@code closed};
@@ -42,11 +41,10 @@ public final class HistoryWorker implements AutoCloseable {
     /** Set for a process that is to stand for election. */
     static final String CANDIDATE = "keyway.candidate";
 
-    /** Set for a process whose users take locks in transactions, too; its URL states the ttl. */
+    /** Set for a process of which one user takes most locks in transactions; its URL states the ttl. */
     static final String TRANSACTIONS = "keyway.transactions";
 
     private static final int USERS = 3;
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Journal journal;
     private final LockClient client;
@@ -56,7 +54,7 @@ public final class HistoryWorker implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final boolean candidate = Boolean.getBoolean(CANDIDATE);
     private final Path beacon;
-    /** Null if they take single locks alone. */
+    /** Null if all take single locks alone. */
     private final @Nullable Duration transactionTtl;
 
     /** Opens a client and lets its users take locks. Public for the class loader of the second client. */
@@ -72,7 +70,8 @@ public final class HistoryWorker implements AutoCloseable {
         for (int i = 0; i < (candidate ? 1 : USERS); i++) {
             Runnable user = candidate
                     ? new CandidateUser(client, journal, this.names.get(0), beacon, this.seed)
-                    : new RandomUser(client, journal, this.names, pause, this.seed * USERS + i, transactionTtl);
+                    : new RandomUser(
+                            client, journal, this.names, pause, this.seed * USERS + i, i == 0 ? transactionTtl : null);
             Thread thread = new Thread(user, "user-" + seed + "-" + i);
             thread.setDaemon(true);
             thread.start();
@@ -137,13 +136,7 @@ public final class HistoryWorker implements AutoCloseable {
         }
         RandomUser visitor = new RandomUser(client, journal, names, pause, seed, transactionTtl);
         pause.begin();
-        for (int i = 0; i < names.size(); i++) {
-            // Each process begins elsewhere.
-            String name = names.get((int) Math.floorMod(seed + i, (long) names.size()));
-            while (!visitor.visit(name, PATIENCE)) {
-                LockSupport.parkNanos(1_000_000);
-            }
-        }
+        visitor.visitAll((int) Math.floorMod(seed, (long) names.size())); // each process begins elsewhere
     }
 
     /** Stops taking locks and closes the client. */

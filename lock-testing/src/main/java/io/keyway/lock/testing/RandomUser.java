@@ -35,6 +35,7 @@ final class RandomUser implements Runnable {
     private static final Duration TOLD_WITHIN = Duration.ofSeconds(60);
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration VISIT_WITHIN = Duration.ofSeconds(60);
     private static final Duration LITTLE_PATIENCE = Duration.ofMillis(300);
     private static final long SHORT_USE = Duration.ofMillis(4).toNanos();
     private static final long LONGEST_PAUSE = Duration.ofMillis(10).toNanos();
@@ -130,11 +131,21 @@ final class RandomUser implements Runnable {
                 : kind < 5 ? Duration.ofNanos(random.nextLong(LITTLE_PATIENCE.toNanos())) : PATIENCE;
     }
 
-    /** Takes all that there is of that name once for a moment; false if it was not granted. */
-    boolean visit(String name, Duration wait) throws InterruptedException {
+    /** As {@link #visit}, each name once, in whatever order, until it was granted; beginning with that one. */
+    void visitAll(int first) throws InterruptedException {
         if (transactions != null) {
-            return transactions.visit(name);
+            transactions.visitAll();
+            return;
         }
+        for (int i = 0; i < names.size(); i++) {
+            while (!visit(names.get((first + i) % names.size()), VISIT_WITHIN)) {
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+    }
+
+    /** Takes all that there is of that name once for a moment; false if it was not granted. */
+    private boolean visit(String name, Duration wait) throws InterruptedException {
         return use(name, LockMode.EXCLUSIVE, wait) && (!permits || usePermits(name, wait));
     }
 

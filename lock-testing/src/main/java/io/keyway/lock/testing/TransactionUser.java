@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TransactionUser {
     private static final int MOST_LOCKS = 5;
+    private static final long LONGEST_PAUSE = Duration.ofMillis(10).toNanos();
     private static final Duration LITTLE_PATIENCE = Duration.ofMillis(300);
 
     private final LockClient client;
@@ -60,9 +62,23 @@ final class TransactionUser {
         run(requests(name, random.nextBoolean() ? LockMode.SHARED : LockMode.EXCLUSIVE), !random.nextBoolean(), true);
     }
 
-    /** As {@link #use}, the lock of that name EXCLUSIVE and without any limit; false if not all were had. */
-    boolean visit(String name) throws InterruptedException {
-        return run(requests(name, LockMode.EXCLUSIVE), random.nextBoolean(), false);
+    /** Has each name once, EXCLUSIVE, in as few transactions as random sizes make it, and without any limit. */
+    void visitAll() throws InterruptedException {
+        List<String> left = new ArrayList<>(names);
+        Collections.shuffle(left, new Random(random.nextLong()));
+        while (!left.isEmpty()) {
+            List<String> some = left.subList(0, Math.min(left.size(), size()));
+            List<LockRequest> requests =
+                    some.stream().map(LockRequest::exclusive).toList();
+            while (!run(requests, random.nextBoolean(), false)) {
+                LockSupport.parkNanos(1_000_000);
+            }
+            some.clear();
+        }
+    }
+
+    private int size() {
+        return 2 + random.nextInt(MOST_LOCKS - 1);
     }
 
     private boolean run(List<LockRequest> requests, boolean atOnce, boolean odd) throws InterruptedException {
@@ -77,6 +93,7 @@ final class TransactionUser {
                 return all;
             } catch (DeadlockException e) {
                 options = options.withAge(e.nextAge());
+                LockSupport.parkNanos(random.nextLong(LONGEST_PAUSE)); // or it meets the others of the circle again
             } catch (LockException e) {
                 return false; // the journal has it: a loss, or a member that does not answer
             }
@@ -117,10 +134,9 @@ final class TransactionUser {
         others.remove(name);
         Random shuffled = new Random(random.nextLong());
         Collections.shuffle(others, shuffled);
-        int count = Math.min(1 + random.nextInt(MOST_LOCKS - 1), others.size());
         List<LockRequest> requests = new ArrayList<>();
         requests.add(new LockRequest(LockName.of(name), mode));
-        for (String other : others.subList(0, count)) {
+        for (String other : others.subList(0, Math.min(size() - 1, others.size()))) {
             requests.add(
                     new LockRequest(LockName.of(other), random.nextInt(3) == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE));
         }

@@ -30,6 +30,9 @@ import java.util.stream.Collectors;
  * (R7) and the news of a loss (R9). For one thread.
  */
 public final class WorkerPool implements AutoCloseable {
+    /** The options of the JVM of a worker of which one user takes most locks in transactions. */
+    public static final List<String> TRANSACTIONS = List.of("-D" + HistoryWorker.TRANSACTIONS + "=true");
+
     private final Path directory;
     private String url;
     private final String names;

@@ -62,6 +62,7 @@ final class ClusterFaults implements Nemesis.Servers {
     private Duration ttlBefore = TTL;
     private Duration longestTtl = TTL;
     private boolean restarted;
+    private final List<String> workerOptions = new ArrayList<>();
 
     /**
      * Of a cluster that records into those traces.
@@ -85,6 +86,12 @@ final class ClusterFaults implements Nemesis.Servers {
         return this;
     }
 
+    /** The same, with further options for the JVM of each worker. */
+    ClusterFaults withWorkers(List<String> options) {
+        workerOptions.addAll(options);
+        return this;
+    }
+
     @Override
     public void begin() {
         traces.next();
@@ -95,7 +102,9 @@ final class ClusterFaults implements Nemesis.Servers {
 
     @Override
     public List<String> options(int worker) {
-        return cluster.client(worker).options();
+        List<String> options = new ArrayList<>(cluster.client(worker).options());
+        options.addAll(workerOptions);
+        return options;
     }
 
     @Override

@@ -1,0 +1,77 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import io.keyway.lock.testing.Nemesis;
+import io.keyway.lock.testing.Traces;
+import io.keyway.lock.testing.WorkerPool;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random histories of three members and eight clients, all processes, whose users hold two to five locks in a
+ * transaction, taken step by step or all at once, alone or shared, in any order and without limits, beside users of
+ * single locks, under the faults and by the rules of {@link ClusterHistoryTest}, but for other lists; and no lock of a
+ * transaction is believed after another one of it was lost. After the heal everybody has had each name in a
+ * transaction within ttl + 3 s, or that and a quarantine if a member was started. {@code -Dkeyway.seed} and {@code
+ * -Dkeyway.histories} choose others.
+ */
+class AgentHistoryTest {
+    private static final int CLIENTS = 8;
+    private static final int NAMES = 6;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    @Timeout(300)
+    void aHistory() throws Exception {
+        histories("agent", 1, 20261125, ClusterHistoryTest.BUSY);
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistories() throws Exception {
+        histories(
+                "agent",
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                Duration.ofMillis(Long.getLong("keyway.slack", 0)));
+    }
+
+    /** Of names that are no trees. */
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistoriesOfFlatNames() throws Exception {
+        histories(
+                "lease",
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                Duration.ofMillis(Long.getLong("keyway.slack", 0)));
+    }
+
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    private void histories(String algorithm, int count, long seed, Duration slack) throws Exception {
+        Cluster cluster = new Cluster(algorithm, directory, ClusterFaults.MEMBERS, 0, CLIENTS, ClusterFaults.TTL);
+        Traces traces = new Traces(directory.resolve("traces"), "AgentHistoryTest");
+        cluster.trace(traces.directory());
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        ClusterFaults faults =
+                new ClusterFaults(cluster, traces, crew, false, slack).withWorkers(WorkerPool.TRANSACTIONS);
+        try (cluster;
+                Nemesis nemesis = new Nemesis(
+                        crew,
+                        faults,
+                        CLIENTS,
+                        NAMES,
+                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
+            cluster.start();
+            System.out.println(nemesis.histories(count, seed));
+        }
+    }
+}
