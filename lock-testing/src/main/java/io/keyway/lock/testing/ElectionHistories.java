@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Histories of an election: processes that stand for it, lead, surrender and hand over, while a seed kills and stops
- * them and cuts them all off from their server. Never do two believe that they lead, each loss is told, tokens rise;
+ * them and cuts them all off from their server, or a net splits between them. Never do two believe that they lead, each loss is told, tokens rise;
  * and at the latest a ttl and a second after the heal somebody leads.
  */
 public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
@@ -25,18 +26,69 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
     private static final int CANDIDATES = 4;
     private static final Duration SLACK = Duration.ofSeconds(1);
 
-    private final @Nullable FaultProxy link;
+    /** What is between the candidates and their servers. */
+    public interface Net {
+        /** A history begins, and nothing is broken yet. */
+        default void begin() {}
+
+        /** Breaks it somewhere, perhaps elsewhere than before. Returns how, in words. */
+        String fault(SplittableRandom random);
+
+        /** Undoes it. */
+        void heal();
+
+        /** The options of the JVM of the candidate with that number. */
+        default List<String> options(int candidate) {
+            return List.of();
+        }
+
+        /** What the servers have printed. */
+        default String logs() {
+            return "";
+        }
+
+        /** It is not needed any more. */
+        default void close() {}
+    }
+
+    /** The link to the one server. */
+    private record OneLink(FaultProxy proxy) implements Net {
+        @Override
+        public String fault(SplittableRandom random) {
+            if (random.nextInt(3) == 0) {
+                proxy.reset();
+            } else {
+                proxy.blackHole();
+            }
+            return "the link broken";
+        }
+
+        @Override
+        public void heal() {
+            proxy.reset();
+            proxy.heal();
+        }
+
+        @Override
+        public void close() {
+            proxy.close();
+        }
+    }
+
+    private final @Nullable Net net;
+    private final int candidates;
     private final WorkerPool pool;
     private @Nullable ChildJvm stopped;
 
-    private ElectionHistories(Path directory, String url, @Nullable FaultProxy link, boolean deathIsProven) {
-        this.link = link;
+    private ElectionHistories(Path directory, String url, @Nullable Net net, int candidates, boolean deathIsProven) {
+        this.net = net;
+        this.candidates = candidates;
         this.pool = new WorkerPool(directory, url, 1, deathIsProven);
     }
 
     /** At a URL whose server cannot be cut off. */
     public static ElectionHistories at(String url, Path directory, boolean deathIsProven) {
-        return new ElectionHistories(directory, url, null, deathIsProven);
+        return new ElectionHistories(directory, url, null, CANDIDATES, deathIsProven);
     }
 
     /** At the URL of a server's address; the candidates' connections go through a proxy. */
@@ -45,13 +97,18 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
         FaultProxy link = FaultProxy.to(server);
         String address = link.address().getAddress().getHostAddress() + ":"
                 + link.address().getPort();
-        return new ElectionHistories(directory, url.apply(address), link, false);
+        return new ElectionHistories(directory, url.apply(address), new OneLink(link), CANDIDATES, false);
+    }
+
+    /** Of so many candidates at a URL, which that net divides. */
+    public static ElectionHistories across(Net net, int candidates, String url, Path directory) {
+        return new ElectionHistories(directory, url, net, candidates, false);
     }
 
     /** Runs so many; returns what they had in them, for people. */
     public String run(int count, long seed) throws Exception {
         try (Nemesis nemesis =
-                new Nemesis(pool, this, CANDIDATES, 1, TTL.multipliedBy(3).dividedBy(2))) {
+                new Nemesis(pool, this, candidates, 1, TTL.multipliedBy(3).dividedBy(2))) {
             return nemesis.histories(count, seed);
         }
     }
@@ -59,39 +116,40 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
     @Override
     public String fault(SplittableRandom random, List<ChildJvm> workers) throws Exception {
         ChildJvm worker = workers.get(random.nextInt(workers.size()));
-        switch (random.nextInt(link == null ? 2 : 5)) {
-            case 0 -> {
-                if (!pool.workers().contains(worker)) {
-                    return "";
-                }
-                pool.kill(worker);
-                return "a candidate killed";
-            }
-            case 1 -> {
-                if (!pool.workers().contains(worker) || stopped != null) {
-                    return "";
-                }
-                pool.stop(worker);
-                stopped = worker;
-                return "a candidate stopped";
-            }
-            case 2 -> link().reset();
-            default -> link().blackHole();
+        int kind = random.nextInt(net == null ? 2 : 5);
+        if (kind > 1) {
+            return Objects.requireNonNull(net).fault(random);
         }
-        return "the link broken";
+        if (!pool.workers().contains(worker) || (kind == 1 && stopped != null)) {
+            return "";
+        }
+        if (kind == 0) {
+            pool.kill(worker);
+            return "a candidate killed";
+        }
+        pool.stop(worker);
+        stopped = worker;
+        return "a candidate stopped";
     }
 
-    private FaultProxy link() {
-        return Objects.requireNonNull(link);
+    @Override
+    public void begin() {
+        if (net != null) {
+            net.begin();
+        }
     }
 
     @Override
     public void heal(List<ChildJvm> workers) {
         stopped = null;
-        if (link != null) {
-            link.reset();
-            link.heal();
+        if (net != null) {
+            net.heal();
         }
+    }
+
+    @Override
+    public String logs() {
+        return net == null ? "" : net.logs();
     }
 
     /** Who led before may lead on. */
@@ -107,13 +165,15 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
 
     @Override
     public List<String> options(int worker) {
-        return List.of("-D" + HistoryWorker.CANDIDATE + "=true");
+        List<String> options = new ArrayList<>(net == null ? List.of() : net.options(worker));
+        options.add("-D" + HistoryWorker.CANDIDATE + "=true");
+        return options;
     }
 
     @Override
-    public void close() throws InterruptedException {
-        if (link != null) {
-            link.close();
+    public void close() {
+        if (net != null) {
+            net.close();
         }
     }
 }

@@ -29,35 +29,19 @@ class AgentHistoryTest {
     @Test
     @Timeout(300)
     void aHistory() throws Exception {
-        histories("agent", 1, 20261125, ClusterHistoryTest.BUSY);
+        histories(1, 20261125, ClusterHistoryTest.BUSY);
     }
 
     @Test
     @Tag("soak")
     @Timeout(7_200)
     void manyHistories() throws Exception {
-        histories(
-                "agent",
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                Duration.ofMillis(Long.getLong("keyway.slack", 0)));
-    }
-
-    /** Of names that are no trees. */
-    @Test
-    @Tag("soak")
-    @Timeout(7_200)
-    void manyHistoriesOfFlatNames() throws Exception {
-        histories(
-                "lease",
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                Duration.ofMillis(Long.getLong("keyway.slack", 0)));
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), Duration.ZERO);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(String algorithm, int count, long seed, Duration slack) throws Exception {
-        Cluster cluster = new Cluster(algorithm, directory, ClusterFaults.MEMBERS, 0, CLIENTS, ClusterFaults.TTL);
+    private void histories(int count, long seed, Duration slack) throws Exception {
+        Cluster cluster = new Cluster("agent", directory, ClusterFaults.MEMBERS, 0, CLIENTS, ClusterFaults.TTL);
         Traces traces = new Traces(directory.resolve("traces"), "AgentHistoryTest");
         cluster.trace(traces.directory());
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import io.keyway.lock.tck.proxy.FaultProxy;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,9 +23,11 @@ final class Cluster implements AutoCloseable {
     private final Path secret;
     private final List<Seat> seats = new ArrayList<>();
     private final List<Links> clients = new ArrayList<>();
-    private final Links peers;
+    /** Those of all members, or of each. */
+    private final List<Links> peers = new ArrayList<>();
+
     private final int first;
-    private final List<String> options;
+    private final List<List<String>> options = new ArrayList<>();
     private String trace = "";
 
     Cluster(Path directory, int members, int clients, Duration maxTtl) throws IOException {
@@ -39,6 +42,17 @@ final class Cluster implements AutoCloseable {
     /** As above, of members that run that algorithm. */
     Cluster(String algorithm, Path directory, int members, int spares, int clients, Duration maxTtl)
             throws IOException {
+        this(algorithm, directory, members, spares, clients, maxTtl, 1);
+    }
+
+    /** Members of which each has links of its own to the others, so that {@link #split} can cut any off from any. */
+    static Cluster divisible(String algorithm, Path directory, int members, int clients, Duration maxTtl)
+            throws IOException {
+        return new Cluster(algorithm, directory, members, 0, clients, maxTtl, members);
+    }
+
+    private Cluster(String algorithm, Path directory, int members, int spares, int clients, Duration maxTtl, int sides)
+            throws IOException {
         this.algorithm = algorithm;
         this.maxTtl = maxTtl;
         List<Integer> ports = new ArrayList<>();
@@ -51,18 +65,21 @@ final class Cluster implements AutoCloseable {
         this.first = members;
         this.secret = Files.writeString(directory.resolve("secret"), "correct horse battery staple");
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
-        this.peers = new Links(directory, 0, ports);
-        for (int i = 0; i < clients; i++) {
-            this.clients.add(new Links(directory, i + 1, ports));
+        for (int i = 0; i < sides; i++) {
+            Links links = new Links(directory, i, ports);
+            peers.add(links);
+            options.add(new ArrayList<>(links.options()));
+            options.get(i).add("-D" + MemberProgram.ALGORITHM + "=" + algorithm);
         }
-        this.options = new ArrayList<>(peers.options());
-        options.add("-D" + MemberProgram.ALGORITHM + "=" + algorithm);
+        for (int i = 0; i < clients; i++) {
+            this.clients.add(new Links(directory, sides + i, ports));
+        }
         for (int i = 0; i < members + spares; i++) {
             seats.add(new Seat(
                     names.get(i),
                     ports.get(i),
                     directory.resolve("member-" + i),
-                    options,
+                    options.get(i % sides),
                     ids,
                     maxTtl.toMillis(),
                     secret));
@@ -71,7 +88,7 @@ final class Cluster implements AutoCloseable {
 
     /** Members, and clients of {@link #url}, that start from now on record their events into that directory. */
     void trace(Path directory) {
-        options.add("-D" + MemberProgram.TRACE + "=" + directory);
+        options.forEach(each -> each.add("-D" + MemberProgram.TRACE + "=" + directory));
         trace = "&trace=" + directory;
     }
 
@@ -123,14 +140,37 @@ final class Cluster implements AutoCloseable {
         return clients.get(client);
     }
 
-    /** The links of the members among each other. */
+    /** The links of the members among each other, which they share. */
     Links peers() {
-        return peers;
+        return peers.get(0);
+    }
+
+    /**
+     * Cuts the net into islands: whoever is on another one is not heard any more, and all others are.
+     *
+     * @param islands the number of each member's island and then of each client's
+     * @param noticed the connections between islands end by a reset before
+     */
+    void split(int[] islands, boolean noticed) {
+        for (int i = 0; i < islands.length; i++) {
+            Links links = i < peers.size() ? peers.get(i) : clients.get(i - peers.size());
+            for (int member = 0; member < peers.size(); member++) {
+                FaultProxy link = links.to(member);
+                if (islands[i] == islands[member]) {
+                    link.heal();
+                    continue;
+                }
+                if (noticed) {
+                    link.reset();
+                }
+                link.blackHole();
+            }
+        }
     }
 
     /** Ends every fault of every link. */
     void heal() {
-        peers.heal();
+        peers.forEach(Links::heal);
         clients.forEach(Links::heal);
     }
 
@@ -144,7 +184,7 @@ final class Cluster implements AutoCloseable {
         for (Seat seat : seats) {
             seat.close();
         }
-        peers.close();
+        peers.forEach(Links::close);
         clients.forEach(Links::close);
     }
 }

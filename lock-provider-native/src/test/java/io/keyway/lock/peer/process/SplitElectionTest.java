@@ -1,0 +1,135 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.testing.ElectionHistories;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Elections on members of {@code lock:native:agent://}, all processes, whose net splits into islands and heals: each
+ * history begins with the next shape of all that there are, and may go on with others, and with candidates that are
+ * killed and stopped. Never do two believe that they lead, and at the latest a ttl and a second after the heal somebody
+ * leads. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose others.
+ */
+class SplitElectionTest {
+    @TempDir
+    Path directory;
+
+    /** Members and candidates on whatever islands: 203 shapes. */
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistoriesOfThreeMembers() throws Exception {
+        List<int[]> shapes = shapes(6);
+        assertThat(shapes).hasSize(203).doesNotHaveDuplicates();
+        histories(3, shapes);
+    }
+
+    /** Each candidate on the island of a member: 52 shapes. */
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistoriesOfFiveMembers() throws Exception {
+        List<int[]> shapes = new ArrayList<>();
+        for (int[] members : shapes(5)) {
+            int[] both = Arrays.copyOf(members, 10);
+            System.arraycopy(members, 0, both, 5, 5);
+            shapes.add(both);
+        }
+        assertThat(shapes).hasSize(52);
+        histories(5, shapes);
+    }
+
+    /** With as many candidates as members. */
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    private void histories(int members, List<int[]> shapes) throws Exception {
+        int count = Integer.getInteger("keyway.histories", Math.max(200, shapes.size()));
+        Cluster cluster = Cluster.divisible("agent", directory, members, members, ElectionHistories.TTL);
+        Splits splits = new Splits(cluster, shapes);
+        try (cluster;
+                ElectionHistories elections =
+                        ElectionHistories.across(splits, members, cluster.url(ElectionHistories.TTL), directory)) {
+            cluster.start();
+            System.out.println(elections.run(count, Long.getLong("keyway.seed", 1)) + "; " + splits.seen.size()
+                    + " shapes of " + shapes.size());
+        }
+        assertThat(splits.seen).hasSizeGreaterThanOrEqualTo(Math.min(count, shapes.size()));
+    }
+
+    /** All ways to divide so many into islands: the first is on island 0, each next on an earlier one's or the next. */
+    private static List<int[]> shapes(int count) {
+        List<int[]> shapes = new ArrayList<>();
+        divide(new int[count], 0, 0, shapes);
+        return shapes;
+    }
+
+    private static void divide(int[] islands, int next, int used, List<int[]> shapes) {
+        if (next == islands.length) {
+            shapes.add(islands.clone());
+            return;
+        }
+        for (int island = 0; island <= used; island++) {
+            islands[next] = island;
+            divide(islands, next + 1, Math.max(used, island + 1), shapes);
+        }
+    }
+
+    private static final class Splits implements ElectionHistories.Net {
+        private final Cluster cluster;
+        private final List<int[]> shapes;
+        private final Set<String> seen = new HashSet<>();
+        private final List<String> now = new ArrayList<>();
+        private int next;
+
+        Splits(Cluster cluster, List<int[]> shapes) {
+            this.cluster = cluster;
+            this.shapes = shapes;
+        }
+
+        @Override
+        public void begin() {
+            now.clear();
+            split(next % 2 == 0);
+        }
+
+        @Override
+        public String fault(SplittableRandom random) {
+            return split(random.nextBoolean());
+        }
+
+        private String split(boolean noticed) {
+            int[] islands = shapes.get(next++ % shapes.size());
+            cluster.split(islands, noticed);
+            String shape = "islands of members and candidates " + Arrays.toString(islands);
+            seen.add(shape);
+            now.add(shape + (noticed ? ", noticed" : ""));
+            return now.get(now.size() - 1);
+        }
+
+        @Override
+        public void heal() {
+            cluster.heal();
+        }
+
+        @Override
+        public List<String> options(int candidate) {
+            return cluster.client(candidate).options();
+        }
+
+        @Override
+        public String logs() {
+            return now + "\n" + cluster.logs();
+        }
+    }
+}
