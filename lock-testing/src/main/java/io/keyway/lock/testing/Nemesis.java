@@ -38,6 +38,11 @@ public final class Nemesis implements AutoCloseable {
         /** Undoes all that was done, and returns when everything serves or is about to. */
         void heal(List<ChildJvm> workers) throws Exception;
 
+        /** How many faults a history has at the most; what follows the last of them is measured. */
+        default int mostFaults() {
+            return MOST_FAULTS;
+        }
+
         /** Whether what was done shuts out all workers of before: then the heal kills them, and others begin. */
         default boolean replacesWorkers() {
             return false;
@@ -117,7 +122,7 @@ public final class Nemesis implements AutoCloseable {
         servers.begin();
         int before = pool.grants();
         try {
-            for (int left = 1 + random.nextInt(MOST_FAULTS); left > 0; left--) {
+            for (int left = 1 + random.nextInt(servers.mostFaults()); left > 0; left--) {
                 fault();
                 LockSupport.parkNanos(random.nextLong(longestPause));
             }

@@ -28,4 +28,21 @@ class UnsharedLocksTest {
                     .hasMessageContaining("R5 tokens: two grants have token");
         }
     }
+
+    @Test
+    void norDoTheirTransactions() throws Exception {
+        try (WorkerPool crew = new WorkerPool(directory, "lock:native:mem://own?tree=on&ttl=400ms", 2, false)) {
+            crew.start(WorkerPool.TRANSACTIONS);
+            crew.start(WorkerPool.TRANSACTIONS);
+            for (int i = 0; i < 10; i++) {
+                crew.awaitProgress("of both");
+            }
+            crew.tour();
+            assertThatThrownBy(() -> crew.endAndCheck("unshared", 20))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageContaining("R1 authority exclusion: two had name-")
+                    .hasMessageContaining("R2 belief exclusion: two had name-")
+                    .hasMessageContaining(" by transaction ");
+        }
+    }
 }

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 class AgentHistoryTest {
     private static final int CLIENTS = 8;
     private static final int NAMES = 6;
+    /** Its one fault kills the third member and starts it again. */
+    private static final long SEED = 20261132;
 
     @TempDir
     Path directory;
@@ -29,29 +31,50 @@ class AgentHistoryTest {
     @Test
     @Timeout(300)
     void aHistory() throws Exception {
-        histories(1, 20261125, ClusterHistoryTest.BUSY);
+        histories(1, SEED, 3, false, ClusterHistoryTest.BUSY);
     }
 
     @Test
     @Tag("soak")
     @Timeout(7_200)
     void manyHistories() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), Duration.ZERO);
+        histories(
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                CLIENTS,
+                false,
+                Duration.ZERO);
+    }
+
+    /** After each fault and its heal everybody goes on in time. */
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistoriesOfOneFault() throws Exception {
+        histories(
+                Integer.getInteger("keyway.histories", 200),
+                Long.getLong("keyway.seed", 1),
+                CLIENTS,
+                true,
+                Duration.ZERO);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed, Duration slack) throws Exception {
-        Cluster cluster = new Cluster("agent", directory, ClusterFaults.MEMBERS, 0, CLIENTS, ClusterFaults.TTL);
+    private void histories(int count, long seed, int clients, boolean oneByOne, Duration slack) throws Exception {
+        Cluster cluster = new Cluster("agent", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
         Traces traces = new Traces(directory.resolve("traces"), "AgentHistoryTest");
         cluster.trace(traces.directory());
         WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
         ClusterFaults faults =
                 new ClusterFaults(cluster, traces, crew, false, slack).withWorkers(WorkerPool.TRANSACTIONS);
+        if (oneByOne) {
+            faults.oneByOne();
+        }
         try (cluster;
                 Nemesis nemesis = new Nemesis(
                         crew,
                         faults,
-                        CLIENTS,
+                        clients,
                         NAMES,
                         ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
             cluster.start();

@@ -63,6 +63,7 @@ final class ClusterFaults implements Nemesis.Servers {
     private Duration longestTtl = TTL;
     private boolean restarted;
     private final List<String> workerOptions = new ArrayList<>();
+    private boolean oneByOne;
 
     /**
      * Of a cluster that records into those traces.
@@ -83,6 +84,12 @@ final class ClusterFaults implements Nemesis.Servers {
     /** The same, whose first so many faults kill each member in its turn and start it again. */
     ClusterFaults killingInTurn(int times) {
         killsInTurn = times;
+        return this;
+    }
+
+    /** The same, of which a history has one, so that what each of them costs is measured. */
+    ClusterFaults oneByOne() {
+        oneByOne = true;
         return this;
     }
 
@@ -112,6 +119,11 @@ final class ClusterFaults implements Nemesis.Servers {
         // A member that was started waits for the longest ttl and what clocks may be off by.
         Duration within = GO_ON_WITHIN.plus(meetWithin);
         return restarted ? within.plus(longestTtl.multipliedBy(103).dividedBy(100)) : within;
+    }
+
+    @Override
+    public int mostFaults() {
+        return oneByOne ? 1 : Nemesis.Servers.super.mostFaults();
     }
 
     @Override
