@@ -56,13 +56,13 @@ class SplitElectionTest {
     private void histories(int members, List<int[]> shapes) throws Exception {
         int count = Integer.getInteger("keyway.histories", Math.max(200, shapes.size()));
         Cluster cluster = Cluster.divisible("agent", directory, members, members, ElectionHistories.TTL);
-        Splits splits = new Splits(cluster, shapes);
+        long seed = Long.getLong("keyway.seed", 1);
+        Splits splits = new Splits(cluster, shapes, seed);
         try (cluster;
                 ElectionHistories elections =
                         ElectionHistories.across(splits, members, cluster.url(ElectionHistories.TTL), directory)) {
             cluster.start();
-            System.out.println(elections.run(count, Long.getLong("keyway.seed", 1)) + "; " + splits.seen.size()
-                    + " shapes of " + shapes.size());
+            System.out.println(elections.run(count, seed) + "; " + splits.seen.size() + " shapes of " + shapes.size());
         }
         assertThat(splits.seen).hasSizeGreaterThanOrEqualTo(Math.min(count, shapes.size()));
     }
@@ -90,26 +90,29 @@ class SplitElectionTest {
         private final List<int[]> shapes;
         private final Set<String> seen = new HashSet<>();
         private final List<String> now = new ArrayList<>();
-        private int next;
+        private long seed;
 
-        Splits(Cluster cluster, List<int[]> shapes) {
+        /** @param seed of the first history; each begins with a shape of its own */
+        Splits(Cluster cluster, List<int[]> shapes, long seed) {
             this.cluster = cluster;
             this.shapes = shapes;
+            this.seed = seed;
         }
 
         @Override
         public void begin() {
             now.clear();
-            split(next % 2 == 0);
+            split((int) Math.floorMod(seed, (long) shapes.size()), seed % 2 == 0);
+            seed++;
         }
 
         @Override
         public String fault(SplittableRandom random) {
-            return split(random.nextBoolean());
+            return split(random.nextInt(shapes.size()), random.nextBoolean());
         }
 
-        private String split(boolean noticed) {
-            int[] islands = shapes.get(next++ % shapes.size());
+        private String split(int number, boolean noticed) {
+            int[] islands = shapes.get(number);
             cluster.split(islands, noticed);
             String shape = "islands of members and candidates " + Arrays.toString(islands);
             seen.add(shape);
