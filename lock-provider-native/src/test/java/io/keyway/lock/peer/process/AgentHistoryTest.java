@@ -17,11 +17,13 @@ import org.junit.jupiter.api.io.TempDir;
  * single locks, under the faults and by the rules of {@link ClusterHistoryTest}, but for other lists; and no lock of a
  * transaction is believed after another one of it was lost. After the heal everybody has had each name in a
  * transaction within ttl + 3 s, or that and a quarantine if a member was started. {@code -Dkeyway.seed} and {@code
- * -Dkeyway.histories} choose others.
+ * -Dkeyway.histories} choose others; {@code -Dkeyway.busy} is how many seconds a busy machine may take longer.
  */
 class AgentHistoryTest {
     private static final int CLIENTS = 8;
     private static final int NAMES = 6;
+    /** What a busy machine may take longer. */
+    private static final Duration BUSY = Duration.ofSeconds(Integer.getInteger("keyway.busy", 0));
     /** Its one fault kills the third member and starts it again. */
     private static final long SEED = 20261132;
 
@@ -38,12 +40,7 @@ class AgentHistoryTest {
     @Tag("soak")
     @Timeout(7_200)
     void manyHistories() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                CLIENTS,
-                false,
-                Duration.ZERO);
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), CLIENTS, false, BUSY);
     }
 
     /** After each fault and its heal everybody goes on in time. */
@@ -51,12 +48,7 @@ class AgentHistoryTest {
     @Tag("soak")
     @Timeout(7_200)
     void manyHistoriesOfOneFault() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                CLIENTS,
-                true,
-                Duration.ZERO);
+        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), CLIENTS, true, BUSY);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
