@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Histories of an election: processes that stand for it, lead, surrender and hand over, while a seed kills and stops
- * them and cuts them all off from their server, or a net splits between them. Never do two believe that they lead, each loss is told, tokens rise;
- * and at the latest a ttl and a second after the heal somebody leads.
+ * them and cuts them all off from their server, or a net splits between them. Never do two believe that they lead,
+ * each loss is told, tokens rise; and at the latest a ttl and a second after the heal somebody leads.
  */
 public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
     /** Of the candidates' leases. */

@@ -27,11 +27,12 @@ import org.jspecify.annotations.Nullable;
  * The program of a process whose users, three threads of one client, take locks at random; it writes their journal.
  * Arguments: URL, seed, names (comma-separated), journal, and a second journal for a second client whose classes are
  * another class loader's. With the system property {@value #CANDIDATE} it stands as a candidate for the election of the
- * first name instead; with {@value #TRANSACTIONS} one of its users takes most locks in transactions. It says {@code ready CLOCK}, then obeys each line:
+ * first name instead; with {@value #TRANSACTIONS} one of its users takes most locks in transactions. It says {@code
+ * ready CLOCK}, then obeys each line:
  *
  * <ul>
- *   <li>{@code tour}: finishes what it does, takes each name once, or in transactions, says {@code toured CLOCK}, and stands still; a
- *       candidate goes on, and says it as soon as somebody leads;
+ *   <li>{@code tour}: finishes what it does, takes each name once, perhaps in transactions, says {@code toured
+ *       CLOCK}, and stands still; a candidate goes on, and says it as soon as somebody leads;
  *   <li>{@code go}: takes locks at random again;
  *   <li>{@code open FILE}: opens and closes that file, as other code of the process might, and says {@code closed};
  *   <li>{@code end}, or the end of its input: closes its clients and ends.
