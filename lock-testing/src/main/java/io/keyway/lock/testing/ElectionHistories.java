@@ -78,7 +78,6 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
     private final @Nullable Net net;
     private final int candidates;
     private final WorkerPool pool;
-    private @Nullable ChildJvm stopped;
 
     private ElectionHistories(Path directory, String url, @Nullable Net net, int candidates, boolean deathIsProven) {
         this.net = net;
@@ -114,22 +113,13 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
     }
 
     @Override
-    public String fault(SplittableRandom random, List<ChildJvm> workers) throws Exception {
-        ChildJvm worker = workers.get(random.nextInt(workers.size()));
-        int kind = random.nextInt(net == null ? 2 : 5);
-        if (kind > 1) {
-            return Objects.requireNonNull(net).fault(random);
-        }
-        if (!pool.workers().contains(worker) || (kind == 1 && stopped != null)) {
-            return "";
-        }
-        if (kind == 0) {
-            pool.kill(worker);
-            return "a candidate killed";
-        }
-        pool.stop(worker);
-        stopped = worker;
-        return "a candidate stopped";
+    public String fault(SplittableRandom random, List<ChildJvm> workers) {
+        return Objects.requireNonNull(net).fault(random);
+    }
+
+    @Override
+    public int workerFaults() {
+        return net == null ? Nemesis.FAULTS : Nemesis.FAULTS / 2;
     }
 
     @Override
@@ -141,7 +131,6 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
 
     @Override
     public void heal(List<ChildJvm> workers) {
-        stopped = null;
         if (net != null) {
             net.heal();
         }

@@ -18,8 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 public final class Nemesis implements AutoCloseable {
     private static final int MOST_FAULTS = 5;
 
-    /** Of so many faults, three concern a worker. */
-    private static final int FAULTS = 16;
+    /** Of so many faults, {@link Servers#workerFaults} concern a worker. */
+    static final int FAULTS = 16;
 
     /** What the workers talk to. */
     public interface Servers {
@@ -41,6 +41,11 @@ public final class Nemesis implements AutoCloseable {
         /** How many faults a history has at the most; what follows the last of them is measured. */
         default int mostFaults() {
             return MOST_FAULTS;
+        }
+
+        /** How many of 16 faults, on an average, kill, stop or end a worker. */
+        default int workerFaults() {
+            return 3;
         }
 
         /** Whether what was done shuts out all workers of before: then the heal kills them, and others begin. */
@@ -145,7 +150,7 @@ public final class Nemesis implements AutoCloseable {
     }
 
     private void fault() throws Exception {
-        if (random.nextInt(FAULTS) < 3) {
+        if (random.nextInt(FAULTS) < servers.workerFaults()) {
             fault(random.nextInt(size));
             return;
         }
