@@ -46,6 +46,7 @@ public final class HistoryWorker implements AutoCloseable {
     static final String TRANSACTIONS = "keyway.transactions";
 
     private static final int USERS = 3;
+    private static final int FAILED = 9;
 
     private final Journal journal;
     private final LockClient client;
@@ -75,9 +76,16 @@ public final class HistoryWorker implements AutoCloseable {
                             client, journal, this.names, pause, this.seed * USERS + i, i == 0 ? transactionTtl : null);
             Thread thread = new Thread(user, "user-" + seed + "-" + i);
             thread.setDaemon(true);
+            thread.setUncaughtExceptionHandler(HistoryWorker::failed);
             thread.start();
             threads.add(thread);
         }
+    }
+
+    /** A user that ends unasked makes no history; nobody may take the process for a good one. */
+    private static void failed(Thread user, Throwable why) {
+        why.printStackTrace();
+        Runtime.getRuntime().halt(FAILED);
     }
 
     /** Runs until told otherwise. */

@@ -59,7 +59,7 @@ final class TransactionUser {
 
     /** One piece of work under locks among which is that name's. */
     void use(String name) throws InterruptedException {
-        run(requests(name, random.nextBoolean() ? LockMode.SHARED : LockMode.EXCLUSIVE), !random.nextBoolean(), true);
+        run(requests(name, random.nextBoolean() ? LockMode.SHARED : LockMode.EXCLUSIVE), random.nextBoolean(), true);
     }
 
     /** Has each name once, EXCLUSIVE, in as few transactions as random sizes make it, and without any limit. */

@@ -7,10 +7,12 @@ import io.keyway.lock.Candidacy;
 import io.keyway.lock.Candidate;
 import io.keyway.lock.ElectionEvent;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +23,10 @@ class LeaderScenariosTest extends InOneWorld {
     private final List<Candidacy> candidacies = new ArrayList<>();
 
     private Candidacy stand(String name) {
-        Candidacy candidacy = client().election("service").as(name).stand();
+        Candidacy candidacy = client().election("service")
+                .as(name)
+                .with(LockOptions.none().withMetadata(Map.of("stored", "by " + name)))
+                .stand();
         candidacies.add(candidacy);
         return candidacy;
     }
@@ -35,7 +40,9 @@ class LeaderScenariosTest extends InOneWorld {
 
     private void allSee(String leader) throws InterruptedException {
         for (LockClient each : clients) {
-            assertThat(each.election("service").leader().map(Candidate::name)).contains(leader);
+            Candidate seen = each.election("service").leader().orElseThrow();
+            assertThat(seen.name()).isEqualTo(leader);
+            assertThat(seen.metadata()).containsEntry("stored", "by " + leader);
         }
     }
 
