@@ -100,7 +100,7 @@ abstract class AttachedMembers extends FixedMembers {
                 node.disk().startEpoch(),
                 isFirstUse ? Turn.NEVER : node.quarantineUntil(),
                 Horizon.NONE);
-        sessions.withPeers();
+        sessions.withPeers(algorithm.isElastic());
         if (algorithm.serving() == Algorithm.Serving.BY_LEADER) {
             sessions.underLeader();
         }

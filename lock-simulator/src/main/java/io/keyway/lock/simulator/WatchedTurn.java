@@ -7,6 +7,7 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.Turn;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -43,6 +44,11 @@ final class WatchedTurn extends ForwardingTurn<Turn> implements PeerView {
     @Override
     public List<String> members() {
         return turn().peers().members();
+    }
+
+    @Override
+    public void follow(List<String> members, Collection<String> others) {
+        turn().peers().follow(members, others);
     }
 
     @Override

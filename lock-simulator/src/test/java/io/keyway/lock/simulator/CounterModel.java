@@ -98,7 +98,7 @@ final class CounterModel implements Model {
         Membership membership = new Membership(id, IDS, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions =
                 new MemberSessions(settings, membership, self, node.disk().startEpoch(), node.clock(), Horizon.NONE);
-        node.open(0, new Cell(algorithm.memberMachines(route -> true), sessions.withPeers()), null);
+        node.open(0, new Cell(algorithm.memberMachines(route -> true), sessions.withPeers(false)), null);
         for (byte[] stored : disks.get(node.slot()).values()) {
             DurableRecord record = read(stored);
             node.input(new Input.Command(records.key(record), new Restored(record)));

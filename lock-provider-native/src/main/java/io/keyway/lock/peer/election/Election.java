@@ -1,11 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.election;
 
+import io.keyway.lock.peer.election.ElectionCall.ChangeMembers;
 import io.keyway.lock.peer.election.ElectionMessage.Ballot;
 import io.keyway.lock.peer.election.ElectionMessage.Confirm;
 import io.keyway.lock.peer.election.ElectionMessage.Confirmed;
 import io.keyway.lock.peer.election.ElectionMessage.Desist;
 import io.keyway.lock.peer.election.ElectionMessage.ElectionDate;
+import io.keyway.lock.peer.election.ElectionMessage.Introduce;
 import io.keyway.lock.peer.election.ElectionMessage.Leaders;
 import io.keyway.lock.peer.election.ElectionMessage.Promised;
 import io.keyway.lock.peer.election.ElectionMessage.Remind;
@@ -96,7 +98,12 @@ class Election implements Machine {
     }
 
     private final ElectionSettings settings;
-    private final List<String> members = new ArrayList<>();
+    private MemberLists lists = new MemberLists();
+    /** The list of the latest view that it has heard of. */
+    private List<String> members = List.of();
+    /** All that it talks to: the members, and those that are in a list that may come to count. */
+    private Set<String> fellows = new TreeSet<>();
+
     private String self = "";
     private long life;
     private int random;
@@ -105,39 +112,43 @@ class Election implements Machine {
     private boolean started;
     /** It has no record, although it may have had one. */
     private boolean forgot;
+    /** Its quarantine is over. */
+    private boolean opened;
     /** It has waited for so long that nothing stands that it may have confirmed in a former life. */
     private boolean waited;
+    /** It is in no list that it knows of, and has waited for so long that no vote of a former life is on its way. */
+    private boolean listened;
     /** A record was forced or found. */
     private boolean recordedOnce;
 
     private ViewId promised = ViewId.NONE;
     private View adopted = View.NONE;
+    /** A later one that was elected, which this member cannot adopt since it has voted for a later one still. */
+    private View missed = View.NONE;
+
     private long recorded;
 
     /** When this member holds an election, in its pause, or waits no more, while it votes. */
     private long date = Turn.NEVER;
     /** Who has said that it wants one, since the last view. */
     private final TreeMap<String, ElectionDate> dates = new TreeMap<>();
-    /** The view that this member counts votes for; NONE if it counts none. */
-    private ViewId counting = ViewId.NONE;
 
-    private final TreeMap<String, Vote> votes = new TreeMap<>();
-    private final Set<String> desisted = new TreeSet<>();
+    private VoteCount counting = new VoteCount();
+
     /** Elections without result since the last view, up to {@link #MOST_FAILURES}. */
     private int failures;
     /** The highest round that it was told of. */
     private long heard;
 
-    private final TreeMap<String, Promised> reminders = new TreeMap<>();
+    private Reminders reminders = new Reminders();
     /** Since when leaders are not heard. */
     private final TreeMap<String, Long> lostSince = new TreeMap<>();
 
-    /** When it last asked that member for what it has confirmed. */
-    private final TreeMap<String, Long> confirmations = new TreeMap<>();
+    private Confirmations confirmations = new Confirmations();
     /** What that member has asked of a view that this one did not know. */
     private final TreeMap<String, Confirm> early = new TreeMap<>();
-    /** What that member has recorded by the present view. */
-    private final TreeMap<String, Long> bounds = new TreeMap<>();
+
+    private ListChange change = new ListChange();
 
     private long leased = Turn.NEVER;
     private long lookAt = Turn.NEVER;
@@ -155,6 +166,11 @@ class Election implements Machine {
         return true;
     }
 
+    /** Whether whoever votes names the lists that it has voted for before (J2). */
+    boolean namesLists() {
+        return true;
+    }
+
     /** Whether a member without a record waits and learns. */
     boolean learns() {
         return true;
@@ -169,6 +185,7 @@ class Election implements Machine {
             promised = ballot.promised();
             adopted = ballot.adopted();
             recorded = ballot.recorded();
+            lists.restored(ballot.open());
             recordedOnce = true;
         } else if (call instanceof MemberView.Started) {
             start(turn);
@@ -176,6 +193,14 @@ class Election implements Machine {
             opens(turn);
         } else if (call instanceof PeerView.PeerUp up) {
             greet(up.member(), turn);
+        } else if (call instanceof PeerView.PeerDown down) {
+            change.isGone(down.member());
+        } else if (call instanceof ChangeMembers wish && started) {
+            change.wants(wish, turn.now());
+            relist(turn);
+            if (wish.add()) {
+                sayToAll(new Introduce(settings.key(), wish.member()), turn);
+            }
         } else if (call instanceof ElectionCall.Reserve reserve) {
             wanted = Math.max(wanted, reserve.bound());
             ask(turn);
@@ -186,7 +211,7 @@ class Election implements Machine {
     private void start(Turn turn) {
         PeerView peers = turn.peers();
         self = peers.self();
-        members.addAll(peers.members());
+        lists.configured(peers.members());
         life = turn.draw(62);
         random = (int) turn.draw(Identifier.RANDOM_BITS);
         waited = !turn.member().quarantined();
@@ -197,7 +222,10 @@ class Election implements Machine {
         }
         if (!forgot) {
             record(turn); // its next life can tell that it has not forgotten
+        } else if (!lists.configured().contains(self)) {
+            turn.timer(WAITED, turn.now() + LAPSE);
         }
+        relist(turn);
         peers.watch(settings.key());
         if (!adopted.id().equals(ViewId.NONE)) {
             tell(new ElectionCall.Elected(adopted, true, recorded), turn);
@@ -207,6 +235,7 @@ class Election implements Machine {
 
     /** It is known what former lives there can have been: none, or one whose votes have soon lapsed. */
     private void opens(Turn turn) {
+        opened = true;
         if (!turn.member().isFirstUse()) {
             turn.timer(WAITED, turn.now() + LAPSE);
             return;
@@ -221,7 +250,7 @@ class Election implements Machine {
 
     private void record(Turn turn) {
         recordedOnce = true;
-        turn.force(new Ballot(settings.key(), promised, adopted, recorded));
+        turn.force(new Ballot(settings.key(), promised, adopted, recorded, lists.open()));
     }
 
     private void record(long bound, Turn turn) {
@@ -245,21 +274,48 @@ class Election implements Machine {
     }
 
     private void sayToAll(ElectionMessage message, Turn turn) {
-        for (String member : members) {
+        for (String member : fellows) {
             say(member, message, turn);
         }
+    }
+
+    /** The latest view that it has heard of. */
+    private View latest() {
+        return missed.id().compareTo(adopted.id()) > 0 ? missed : adopted;
+    }
+
+    /** By whom it counts, and whom it talks to, follows from what it knows. */
+    private void relist(Turn turn) {
+        List<String> now = lists.of(latest());
+        if (!now.equals(members)) {
+            members = now;
+            confirmations.forgetAll();
+            dates.keySet().retainAll(members);
+        }
+        Set<String> all = new TreeSet<>(members);
+        all.addAll(lists.voted());
+        if (!members.contains(self)) {
+            all.addAll(lists.configured()); // whoever is no member yet has to be heard by those that are
+        }
+        if (forgot) {
+            reminders.lists(lists.of(reminders.latest())).forEach(all::addAll);
+        }
+        change.addTo(all);
+        all.remove(self);
+        fellows = all;
+        turn.peers().follow(members, all);
     }
 
     private void greet(String member, Turn turn) {
         if (forgot) {
             reminders.remove(member);
-            if (waited) {
+            if (waited || listened) {
                 say(member, new Remind(settings.key()), turn);
             }
             return;
         }
         if (phase == Phase.PAUSE) {
-            say(member, date(ViewId.NONE, turn), turn);
+            say(member, date(turn), turn);
         }
         sayLeaders(member, turn);
         say(member, new Confirm(settings.key(), adopted.id(), turn.now(), bound()), turn);
@@ -276,16 +332,20 @@ class Election implements Machine {
     @Override
     public void received(Peer from, Message message, Turn turn) {
         String member = turn.peers().member(from);
-        if (!started || !members.contains(member)) {
+        if (!started || !fellows.contains(member)) {
             return; // no client speaks for a member
         }
         if (message instanceof Promised answer) {
             reminders.put(member, answer);
+            relist(turn);
         } else if (message instanceof Remind) {
             boolean sound = !forgot;
             if (sound || waited) {
-                say(member, new Promised(settings.key(), promised, adopted, recorded, sound), turn);
+                say(member, new Promised(settings.key(), promised, latest(), recorded, sound, lists.open()), turn);
             }
+        } else if (message instanceof Introduce guest && members.contains(member)) {
+            change.introduced(guest.member(), turn.now());
+            relist(turn);
         } else if (!forgot) {
             heard(member, (ElectionMessage) message, turn);
         }
@@ -297,16 +357,12 @@ class Election implements Machine {
             date(member, wish, turn);
         } else if (message instanceof Vote vote) {
             heard = Math.max(heard, vote.adopted().id().round());
-            if (vote.round().equals(counting)) {
-                votes.put(member, vote);
-            }
+            counting.voted(member, vote);
         } else if (message instanceof Desist desist) {
             heard = Math.max(heard, desist.promised().round());
-            if (desist.round().equals(counting)) {
-                desisted.add(member);
-            }
+            counting.desisted(member, desist.round());
         } else if (message instanceof Retire retire) {
-            if (phase == Phase.VOTING && retire.round().equals(promised) && counting.equals(ViewId.NONE)) {
+            if (phase == Phase.VOTING && retire.round().equals(promised) && !counting.isOpen()) {
                 pause(turn);
             }
         } else if (message instanceof Rerun rerun) {
@@ -330,10 +386,15 @@ class Election implements Machine {
 
     // Who wants an election
 
-    private ElectionDate date(ViewId round, Turn turn) {
+    private ElectionDate date(Turn turn) {
+        return date(ViewId.NONE, true, members, turn);
+    }
+
+    /** @param mayReplace false: all leaders are there, and another list is wanted */
+    private ElectionDate date(ViewId round, boolean mayReplace, List<String> list, Turn turn) {
         long left = date == Turn.NEVER ? 0 : Math.max(0, date - turn.now());
-        boolean replaces = !isStuck() && !adopted.id().equals(ViewId.NONE);
-        return new ElectionDate(settings.key(), round, left, identifier(), adopted.id(), promised, replaces);
+        boolean replaces = mayReplace && !isStuck() && !adopted.id().equals(ViewId.NONE);
+        return new ElectionDate(settings.key(), round, left, identifier(), adopted.id(), promised, replaces, list);
     }
 
     private Identifier identifier() {
@@ -345,9 +406,13 @@ class Election implements Machine {
             asked(member, wish, turn);
             return;
         }
+        if (!members.contains(member)) {
+            sayLeaders(member, turn); // it may not know that it is none, and takes part in no election of others
+            return;
+        }
         boolean isNew = dates.put(member, wish) == null;
         if (isNew && phase == Phase.PAUSE) {
-            say(member, date(ViewId.NONE, turn), turn); // when that was said to all it may not have listened yet
+            say(member, date(turn), turn); // when that was said to all it may not have listened yet
         }
         if (wish.adopted().compareTo(adopted.id()) < 0) {
             sayLeaders(member, turn); // too late: the election is over
@@ -370,38 +435,40 @@ class Election implements Machine {
         boolean heardOtherwise = !isStuck()
                 && wish.replaces()
                 && missing(turn).isEmpty()
-                && adopted.seats().size() == seats();
+                && adopted.seats().size() == seats(members);
         if (heardOtherwise) {
             turn.goal(ElectionGoal.SUSPECTED_ALONE);
         }
         boolean promisedLater = wish.round().compareTo(promised) <= 0 && keepsPromises();
-        if (promisedLater || (late && !isStuck()) || heardOtherwise) {
+        if (promisedLater || (late && !isStuck()) || heardOtherwise || !lists.canVoteFor(wish.list())) {
             turn.goal(ElectionGoal.DESISTED);
             say(member, new Desist(settings.key(), wish.round(), promised), turn);
             return;
         }
-        vote(wish.round(), turn);
-        counting = ViewId.NONE;
+        List<List<String>> open = namesLists() ? lists.open() : List.of();
+        vote(wish.round(), wish.list(), turn);
+        counting.end();
         date = turn.now() + 2 * VOTING;
-        say(member, new Vote(settings.key(), wish.round(), identifier(), adopted, recorded), turn);
+        say(member, new Vote(settings.key(), wish.round(), identifier(), latest(), recorded, open), turn);
     }
 
-    private void vote(ViewId round, Turn turn) {
+    private void vote(ViewId round, List<String> list, Turn turn) {
         if (keepsPromises()) {
             promised = round;
+            lists.votedFor(list);
             record(turn);
+            relist(turn);
         }
         phase = Phase.VOTING;
         date = turn.now() + VOTING;
-        votes.clear();
-        desisted.clear();
+        counting.forget();
     }
 
     /** The leaders that this member does not hear, whatever for. */
     private Set<String> missing(Turn turn) {
         Set<String> missing = new TreeSet<>();
         for (View.Seat seat : adopted.seats()) {
-            if (isSilent(seat.leader(), turn)) {
+            if (isSilent(seat.leader(), turn) || !members.contains(seat.leader())) {
                 missing.add(seat.leader());
             }
         }
@@ -410,23 +477,21 @@ class Election implements Machine {
 
     private boolean isSilent(String member, Turn turn) {
         return !member.equals(self)
-                && (!members.contains(member) || turn.peers().suspected(member));
+                && (!fellows.contains(member) || turn.peers().suspected(member));
     }
 
-    private int present(Turn turn) {
-        int count = 0;
-        for (String member : members) {
-            count += isSilent(member, turn) ? 0 : 1;
-        }
-        return count;
+    private boolean heard(String member, Turn turn) {
+        return !isSilent(member, turn);
     }
 
-    private boolean isMajority(int count) {
-        return 2 * count > members.size();
+    private boolean hearsMajority(Turn turn) {
+        List<String> present = new ArrayList<>(members);
+        present.removeIf(member -> isSilent(member, turn));
+        return MemberLists.isMajority(present, members);
     }
 
-    private int seats() {
-        return Math.min(settings.leaders(), members.size());
+    private int seats(List<String> list) {
+        return Math.min(settings.leaders(), list.size());
     }
 
     private long detection(Turn turn) {
@@ -458,12 +523,15 @@ class Election implements Machine {
             learn(turn);
         }
         boolean known = members.size() == 1 || turn.peers().confirmed();
-        if (forgot || !known || !isMajority(present(turn))) {
+        if (change.isOver(members, turn.now())) {
+            relist(turn);
+        }
+        if (forgot || !known || !members.contains(self) || !hearsMajority(turn)) {
             phase = Phase.BOOTING;
-            counting = ViewId.NONE;
+            counting.end();
             date = Turn.NEVER;
         } else if (phase == Phase.VOTING) {
-            if (!counting.equals(ViewId.NONE)) {
+            if (counting.isOpen()) {
                 count(turn);
             }
             if (phase == Phase.VOTING && Turn.due(date, turn.now())) {
@@ -471,15 +539,18 @@ class Election implements Machine {
             }
         } else {
             boolean none = adopted.id().equals(ViewId.NONE);
-            boolean lacks = !none && (adopted.seats().size() != seats() || lacksLeader(turn));
+            boolean lacks = !none && (adopted.seats().size() != seats(members) || lacksLeader(turn));
             if (!none && !isStuck() && !lacks) {
                 phase = Phase.ELECTED;
                 date = Turn.NEVER;
+                if (!wanted(turn).equals(members)) {
+                    begin(false, turn);
+                }
             } else if (phase != Phase.PAUSE) {
                 pause(turn);
             }
             if (phase == Phase.PAUSE && mayBegin(turn)) {
-                begin(turn);
+                begin(true, turn);
             }
         }
         lease(turn);
@@ -488,10 +559,10 @@ class Election implements Machine {
 
     private void pause(Turn turn) {
         phase = Phase.PAUSE;
-        counting = ViewId.NONE;
+        counting.end();
         boolean first = adopted.id().equals(ViewId.NONE) && promised.equals(ViewId.NONE);
         date = turn.now() + (first ? PAUSE : spread(turn));
-        sayToAll(date(ViewId.NONE, turn), turn);
+        sayToAll(date(turn), turn);
     }
 
     /** Seldom the same at two members. */
@@ -514,13 +585,15 @@ class Election implements Machine {
         if (!Turn.due(date, turn.now())) {
             return false;
         }
-        int agree = 1;
-        for (ElectionDate other : dates.values()) {
-            agree += other.adopted().equals(adopted.id()) ? 1 : 0;
+        Set<String> agree = new TreeSet<>(Set.of(self));
+        for (Map.Entry<String, ElectionDate> other : dates.entrySet()) {
+            if (other.getValue().adopted().equals(adopted.id())) {
+                agree.add(other.getKey());
+            }
         }
-        if (replaces && !isMajority(agree)) {
+        if (replaces && !MemberLists.isMajority(agree, members)) {
             date = turn.now() + spread(turn); // the others may come to miss that leader too
-            sayToAll(date(ViewId.NONE, turn), turn);
+            sayToAll(date(turn), turn);
             return false;
         }
         return true;
@@ -528,38 +601,40 @@ class Election implements Machine {
 
     // Votes
 
-    private void begin(Turn turn) {
-        long round = Math.max(heard, Math.max(promised.round(), adopted.id().round())) + 1;
-        ElectionDate now = date(new ViewId(round, self, life), turn);
+    private void begin(boolean mayReplace, Turn turn) {
+        long round = Math.max(heard, Math.max(promised.round(), latest().id().round())) + 1;
+        List<String> list = wanted(turn);
+        ElectionDate now = date(new ViewId(round, self, life), mayReplace, list, turn);
         heard = round;
-        Vote own = new Vote(settings.key(), now.round(), identifier(), adopted, recorded);
-        vote(now.round(), turn);
-        counting = now.round();
-        votes.put(self, own);
+        Vote own = new Vote(settings.key(), now.round(), identifier(), latest(), recorded, lists.open());
+        vote(now.round(), list, turn);
+        counting.begin(now.round(), list);
+        counting.voted(self, own);
         sayToAll(now, turn);
         count(turn);
+    }
+
+    private List<String> wanted(Turn turn) {
+        return change.after(members, each -> heard(each, turn));
     }
 
     private void count(Turn turn) {
         if (turn.now() - date > VOTING) {
             return; // this member stood still: who has voted may have forgotten
         }
-        boolean all = true;
-        for (String member : members) {
-            all &= votes.containsKey(member) || desisted.contains(member) || isSilent(member, turn);
-        }
-        if (isMajority(votes.size()) && (all || Turn.due(date, turn.now()))) {
+        VoteCount.Result result = counting.result(members, Turn.due(date, turn.now()), each -> heard(each, turn));
+        if (result == VoteCount.Result.ELECTED) {
             elect(turn);
-        } else if (!isMajority(members.size() - desisted.size())) {
+        } else if (result == VoteCount.Result.HOPELESS) {
             giveUp(turn);
         }
     }
 
     private void giveUp(Turn turn) {
         failures = Math.min(failures + 1, MOST_FAILURES);
-        if (counting.equals(promised)) {
+        if (counting.view().equals(promised)) {
             turn.goal(ElectionGoal.RETIRED);
-            sayToAll(new Retire(settings.key(), counting), turn);
+            sayToAll(new Retire(settings.key(), promised), turn);
         } else {
             turn.goal(ElectionGoal.RERUN);
             sayToAll(new Rerun(settings.key(), promised), turn);
@@ -567,58 +642,27 @@ class Election implements Machine {
         pause(turn);
     }
 
-    /** A majority has voted: those leaders stay that have voted or are heard, and voters get the other seats. */
+    /** Majorities have voted. */
     private void elect(Turn turn) {
-        View last = View.NONE;
-        long bound = 0;
-        List<Identifier> spare = new ArrayList<>();
-        for (Vote vote : votes.values()) {
-            last = last.id().compareTo(vote.adopted().id()) < 0 ? vote.adopted() : last;
-            bound = settings.bounds().covering(bound, vote.recorded());
+        View last = counting.latest(latest());
+        List<String> target = counting.list();
+        if (!lists.of(last).equals(members)) {
+            turn.goal(ElectionGoal.LIST_OVERTAKEN);
+            missed = last;
+            relist(turn);
+            giveUp(turn);
+            return;
+        } else if (!target.equals(members)) {
+            turn.goal(ElectionGoal.LIST_CHANGED);
         }
-        boolean anew = last.seats().size() != seats(); // then no quorum of the former view need meet one of this one
-        List<View.Seat> seats = new ArrayList<>();
-        List<String> absent = new ArrayList<>();
-        for (View.Seat seat : last.seats()) {
-            boolean stays = votes.containsKey(seat.leader()) || !isSilent(seat.leader(), turn);
-            if (stays && seats.size() < seats()) {
-                seats.add(anew ? new View.Seat(seat.leader(), counting) : seat);
-            } else {
-                absent.add(seat.leader());
-            }
+        Seating seating = Seating.of(last, counting, seats(target), each -> heard(each, turn));
+        if (seating.replaces()) {
+            turn.goal(ElectionGoal.LEADER_REPLACED);
         }
-        for (Vote vote : votes.values()) {
-            if (!last.leads(vote.identifier().member())) {
-                spare.add(vote.identifier());
-            }
-        }
-        spare.sort(null);
-        while (seats.size() < seats() && !spare.isEmpty()) {
-            if (!absent.isEmpty()) {
-                turn.goal(ElectionGoal.LEADER_REPLACED);
-            }
-            seats.add(new View.Seat(spare.remove(0).member(), counting));
-        }
-        fillWithAbsent(seats, last, anew);
-        View view = new View(counting, seats, last.id().equals(ViewId.NONE));
-        adopt(view, bound, turn);
-        sayToAll(new Leaders(settings.key(), view, recorded), turn);
-    }
-
-    /** Seats that nobody present can take stay with those that had them, or wait for those that are to come. */
-    private void fillWithAbsent(List<View.Seat> seats, View last, boolean anew) {
-        List<String> others = new ArrayList<>(last.leaders());
-        others.addAll(members);
-        for (String member : others) {
-            boolean has = false;
-            for (View.Seat seat : seats) {
-                has |= seat.leader().equals(member);
-            }
-            if (!has && seats.size() < seats() && members.contains(member)) {
-                boolean keeps = last.leads(member) && !anew;
-                seats.add(new View.Seat(member, keeps ? last.since(member) : counting));
-            }
-        }
+        View view = new View(counting.view(), seating.seats(), last.id().equals(ViewId.NONE), target);
+        adopt(view, counting.recorded(settings.bounds()), turn);
+        sayToAll(new Leaders(settings.key(), view, recorded), turn); // to whom it is without, too
+        relist(turn);
     }
 
     // Views
@@ -633,6 +677,10 @@ class Election implements Machine {
                 turn.goal(ElectionGoal.LATE);
             }
             adopt(said.view(), said.recorded(), turn);
+            relist(turn);
+        } else if (id.compareTo(latest().id()) > 0) {
+            missed = said.view();
+            relist(turn);
         }
     }
 
@@ -640,15 +688,15 @@ class Election implements Machine {
         adopted = view;
         promised = view.id();
         recorded = settings.bounds().after(recorded, bound);
+        lists.adopted();
         record(turn);
         phase = Phase.ELECTED;
         date = Turn.NEVER;
-        counting = ViewId.NONE;
-        votes.clear();
-        desisted.clear();
+        counting.end();
+        counting.forget();
         dates.clear();
         failures = 0;
-        bounds.clear();
+        confirmations.forgetBounds();
         lostSince.clear();
         tell(new ElectionCall.Elected(view, false, recorded), turn);
         ask(turn);
@@ -676,6 +724,9 @@ class Election implements Machine {
     }
 
     private void confirm(String member, Confirm question, Turn turn) {
+        if (!members.contains(member)) {
+            change.canVote(member);
+        }
         int later = question.view().compareTo(adopted.id());
         if (later < 0) {
             sayLeaders(member, turn);
@@ -695,11 +746,7 @@ class Election implements Machine {
         if (answer.view().compareTo(adopted.id()) < 0) {
             sayLeaders(member, turn);
         } else if (answer.view().equals(adopted.id()) && !adopted.id().equals(ViewId.NONE)) {
-            Long before = confirmations.get(member);
-            if (before == null || before - answer.asked() < 0) {
-                confirmations.put(member, answer.asked());
-            }
-            bounds.merge(member, answer.bound(), Math::max);
+            confirmations.confirmed(member, answer.asked(), answer.bound());
         }
     }
 
@@ -709,58 +756,48 @@ class Election implements Machine {
             return;
         }
         if (!isStuck()) {
-            confirmations.put(self, turn.now());
+            confirmations.confirmed(self, turn.now(), 0);
         }
-        List<Long> ages = new ArrayList<>();
-        for (long asked : confirmations.values()) {
-            ages.add(turn.now() - asked);
+        List<String> counted = lists.of(adopted);
+        long asked = confirmations.majorityAsked(counted, turn.now());
+        long until = asked == Turn.NEVER
+                ? Turn.NEVER
+                : asked + settings.lease(turn.member().maxTtl());
+        if (until != Turn.NEVER && (leased == Turn.NEVER || until - leased > 0)) {
+            leased = until;
+            tell(new ElectionCall.Leased(until), turn);
         }
-        ages.sort(null);
-        int majority = members.size() / 2 + 1;
-        if (ages.size() >= majority) {
-            long until = turn.now()
-                    - ages.get(majority - 1)
-                    + settings.lease(turn.member().maxTtl());
-            if (leased == Turn.NEVER || until - leased > 0) {
-                leased = until;
-                tell(new ElectionCall.Leased(until), turn);
-            }
-        }
-        if (wanted > granted && recorded >= wanted && !isStuck()) {
-            int count = 1;
-            for (Map.Entry<String, Long> each : bounds.entrySet()) {
-                count += each.getValue() >= wanted ? 1 : 0;
-            }
-            if (isMajority(count)) {
-                granted = wanted;
-                tell(new ElectionCall.Recorded(granted), turn);
-            }
+        boolean asksMore = wanted > granted && recorded >= wanted && !isStuck();
+        if (asksMore && confirmations.haveRecorded(counted, self, wanted)) {
+            granted = wanted;
+            tell(new ElectionCall.Recorded(granted), turn);
         }
     }
 
     // After the loss of a file
 
     private void learn(Turn turn) {
-        int sound = 0;
-        for (Promised each : reminders.values()) {
-            sound += each.sound() ? 1 : 0;
+        View latest = reminders.latest();
+        List<String> list = lists.of(latest);
+        boolean mayHaveVoted = false;
+        for (List<String> each : reminders.lists(list)) {
+            mayHaveVoted |= each.contains(self);
         }
-        boolean all = reminders.size() == members.size() - 1;
-        if (!waited || (!isMajority(sound) && !all)) {
+        boolean hasWaited = waited || (listened && !mayHaveVoted);
+        if (!hasWaited || !reminders.areEnough(self, list)) {
             return;
         }
         turn.goal(ElectionGoal.LEARNED);
-        View latest = View.NONE;
-        for (Promised each : reminders.values()) {
-            promised = ViewId.later(promised, each.promised());
-            latest = latest.id().compareTo(each.adopted().id()) < 0 ? each.adopted() : latest;
-            recorded = settings.bounds().covering(recorded, each.recorded());
-        }
+        promised = reminders.promised(promised);
+        recorded = reminders.recorded(recorded, settings.bounds());
         forgot = false;
         record(turn);
         if (latest.id().compareTo(promised) >= 0 && !latest.id().equals(ViewId.NONE)) {
             adopt(latest, recorded, turn);
+        } else {
+            missed = latest;
         }
+        relist(turn);
         ask(turn);
     }
 
@@ -769,7 +806,7 @@ class Election implements Machine {
     private void arm(Turn turn) {
         turn.timer(DATE, date);
         long next = Turn.NEVER;
-        if (phase == Phase.BOOTING || phase == Phase.PAUSE) {
+        if (phase == Phase.BOOTING || phase == Phase.PAUSE || change.isOpen()) {
             next = turn.now() + AGAIN;
         }
         for (long since : lostSince.values()) {
@@ -788,11 +825,12 @@ class Election implements Machine {
         if (slot == ASK) {
             ask(turn);
         } else if (slot == WAITED) {
-            waited = true;
+            listened = true;
+            waited = opened;
             if (forgot) {
                 sayToAll(new Remind(settings.key()), turn);
             }
-        } else if (slot == LOOK && forgot && waited) {
+        } else if (slot == LOOK && forgot && (waited || listened)) {
             sayToAll(new Remind(settings.key()), turn);
         }
         look(turn);
@@ -831,30 +869,33 @@ class Election implements Machine {
     @Override
     public Election copy() {
         Election copy = fresh(settings);
-        copy.members.addAll(members);
+        copy.lists = lists.copy();
+        copy.members = members;
+        copy.fellows = fellows;
         copy.self = self;
         copy.life = life;
         copy.random = random;
         copy.phase = phase;
         copy.started = started;
         copy.forgot = forgot;
+        copy.opened = opened;
         copy.waited = waited;
+        copy.listened = listened;
         copy.recordedOnce = recordedOnce;
         copy.promised = promised;
         copy.adopted = adopted;
+        copy.missed = missed;
         copy.recorded = recorded;
         copy.date = date;
         copy.dates.putAll(dates);
-        copy.counting = counting;
-        copy.votes.putAll(votes);
-        copy.desisted.addAll(desisted);
+        copy.counting = counting.copy();
         copy.failures = failures;
         copy.heard = heard;
-        copy.reminders.putAll(reminders);
+        copy.reminders = reminders.copy();
         copy.lostSince.putAll(lostSince);
-        copy.confirmations.putAll(confirmations);
+        copy.confirmations = confirmations.copy();
         copy.early.putAll(early);
-        copy.bounds.putAll(bounds);
+        copy.change = change.copy();
         copy.leased = leased;
         copy.lookAt = lookAt;
         copy.wanted = wanted;
@@ -864,16 +905,24 @@ class Election implements Machine {
 
     @Override
     public void encode(StateEncoder out) {
-        out.value(members).put(self).put(life).put(random).value(phase);
-        out.put(started).put(forgot).put(waited).put(recordedOnce);
-        out.value(promised).value(adopted).put(recorded).time(date).value(dates).value(counting);
-        out.value(votes).value(desisted).put(failures).put(heard).value(reminders);
+        lists.encode(out);
+        out.value(members).value(fellows).put(self).put(life).put(random).value(phase);
+        out.put(started).put(forgot).put(opened).put(waited).put(listened).put(recordedOnce);
+        out.value(promised)
+                .value(adopted)
+                .value(missed)
+                .put(recorded)
+                .time(date)
+                .value(dates);
+        counting.encode(out);
+        change.encode(out);
+        out.put(failures).put(heard);
+        reminders.encode(out);
         out.put(lostSince.size());
         lostSince.forEach((member, since) -> out.put(member).time(since));
-        out.put(confirmations.size());
-        confirmations.forEach((member, asked) -> out.put(member).time(asked));
+        confirmations.encode(out);
         out.put(early.size());
         early.forEach((member, asked) -> out.put(member).value(asked));
-        out.value(bounds).time(leased).time(lookAt).put(wanted).put(granted);
+        out.time(leased).time(lookAt).put(wanted).put(granted);
     }
 }

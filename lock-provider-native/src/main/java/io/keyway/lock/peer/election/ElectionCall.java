@@ -22,6 +22,13 @@ public sealed interface ElectionCall extends Call {
     /** To its users: a majority has recorded that leaders may let in tickets up to that one. */
     record Recorded(long bound) implements ElectionCall {}
 
+    /**
+     * Of an administrator: that member is to be in the list, or not. Forgotten some seconds after it was said last.
+     *
+     * @param add false: it is to be removed
+     */
+    record ChangeMembers(String member, boolean add) implements ElectionCall {}
+
     /** Of a leader: it wants to let in tickets up to that one. Answered by {@link Recorded}. */
     record Reserve(long bound) implements ElectionCall {}
 }

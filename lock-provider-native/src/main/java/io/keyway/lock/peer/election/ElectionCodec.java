@@ -6,6 +6,7 @@ import io.keyway.lock.peer.election.ElectionMessage.Confirm;
 import io.keyway.lock.peer.election.ElectionMessage.Confirmed;
 import io.keyway.lock.peer.election.ElectionMessage.Desist;
 import io.keyway.lock.peer.election.ElectionMessage.ElectionDate;
+import io.keyway.lock.peer.election.ElectionMessage.Introduce;
 import io.keyway.lock.peer.election.ElectionMessage.Leaders;
 import io.keyway.lock.peer.election.ElectionMessage.Promised;
 import io.keyway.lock.peer.election.ElectionMessage.Remind;
@@ -38,10 +39,19 @@ public final class ElectionCodec {
             Confirm.class,
             Confirmed.class,
             Remind.class,
-            Promised.class);
+            Promised.class,
+            Introduce.class);
 
     private static final int MAX_ID = 300;
     private static final int MAX_SEATS = 64;
+    /** The most members of a list. */
+    static final int MAX_MEMBERS = 64;
+    /** The most lists that a member has voted for since it adopted a view: more are not wanted in that time. */
+    static final int MAX_LISTS = 64;
+    /** Nobody led before that view. */
+    private static final int FIRST_VIEW = 1;
+    /** It says by which list it counts. */
+    private static final int LISTED = 2;
 
     private final Key key;
 
@@ -69,10 +79,10 @@ public final class ElectionCodec {
     public void write(Message message, WireWriter out) {
         if (message instanceof ElectionDate date) {
             identifier(date.identifier(), id(date.round(), out).number(date.left()));
-            id(date.promised(), id(date.adopted(), out)).flag(date.replaces());
+            list(date.list(), id(date.promised(), id(date.adopted(), out)).flag(date.replaces()));
         } else if (message instanceof Vote vote) {
             identifier(vote.identifier(), id(vote.round(), out));
-            view(vote.adopted(), out).number(vote.recorded());
+            lists(vote.open(), view(vote.adopted(), out).number(vote.recorded()));
         } else if (message instanceof Desist desist) {
             id(desist.promised(), id(desist.round(), out));
         } else if (message instanceof Retire retire) {
@@ -85,9 +95,11 @@ public final class ElectionCodec {
             id(confirm.view(), out).u64(confirm.asked()).number(confirm.bound());
         } else if (message instanceof Confirmed confirmed) {
             id(confirmed.view(), out).u64(confirmed.asked()).number(confirmed.bound());
+        } else if (message instanceof Introduce introduce) {
+            out.text(introduce.member());
         } else if (message instanceof Promised promised) {
             view(promised.adopted(), id(promised.promised(), out));
-            out.number(promised.recorded()).flag(promised.sound());
+            lists(promised.open(), out.number(promised.recorded()).flag(promised.sound()));
         }
     }
 
@@ -101,12 +113,14 @@ public final class ElectionCodec {
             return new Leaders(key, view(in), in.number());
         } else if (kind == Remind.class) {
             return new Remind(key);
+        } else if (kind == Introduce.class) {
+            return new Introduce(key, in.text(MAX_ID));
         }
         ViewId first = id(in);
         if (kind == ElectionDate.class) {
-            return new ElectionDate(key, first, in.number(), identifier(in), id(in), id(in), in.flag());
+            return new ElectionDate(key, first, in.number(), identifier(in), id(in), id(in), in.flag(), list(in));
         } else if (kind == Vote.class) {
-            return new Vote(key, first, identifier(in), view(in), in.number());
+            return new Vote(key, first, identifier(in), view(in), in.number(), lists(in));
         } else if (kind == Desist.class) {
             return new Desist(key, first, id(in));
         } else if (kind == Confirm.class) {
@@ -114,7 +128,7 @@ public final class ElectionCodec {
         } else if (kind == Confirmed.class) {
             return new Confirmed(key, first, in.u64(), in.number());
         } else if (kind == Promised.class) {
-            return new Promised(key, first, view(in), in.number(), in.flag());
+            return new Promised(key, first, view(in), in.number(), in.flag(), lists(in));
         }
         return kind == Retire.class ? new Retire(key, first) : new Rerun(key, first);
     }
@@ -122,12 +136,15 @@ public final class ElectionCodec {
     /** Writes a record of an election. */
     public void write(DurableRecord record, WireWriter out) {
         Ballot ballot = (Ballot) record;
-        view(ballot.adopted(), id(ballot.promised(), out)).number(ballot.recorded());
+        lists(ballot.open(), view(ballot.adopted(), id(ballot.promised(), out)).number(ballot.recorded()));
     }
 
     /** Reads what {@link #write(DurableRecord, WireWriter)} wrote. */
     public DurableRecord record(WireReader in) throws WireException {
-        return new Ballot(key, id(in), view(in), in.number());
+        ViewId promised = id(in);
+        View adopted = view(in);
+        long recorded = in.number();
+        return new Ballot(key, promised, adopted, recorded, in.remaining() == 0 ? List.of() : lists(in));
     }
 
     /** Writes the name of a view. */
@@ -150,21 +167,53 @@ public final class ElectionCodec {
     }
 
     private static WireWriter view(View view, WireWriter out) {
-        id(view.id(), out).flag(view.first()).number(view.seats().size());
+        id(view.id(), out)
+                .u8((view.first() ? FIRST_VIEW : 0) | LISTED)
+                .number(view.seats().size());
         for (View.Seat seat : view.seats()) {
             id(seat.since(), out.text(seat.leader()));
         }
+        return list(view.members(), out);
+    }
+
+    private static WireWriter list(List<String> members, WireWriter out) {
+        out.number(members.size());
+        members.forEach(out::text);
         return out;
+    }
+
+    private static List<String> list(WireReader in) throws WireException {
+        int count = in.count(MAX_MEMBERS, 1);
+        List<String> members = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            members.add(in.text(MAX_ID));
+        }
+        return List.copyOf(members);
+    }
+
+    private static void lists(List<List<String>> all, WireWriter out) {
+        out.number(all.size());
+        all.forEach(each -> list(each, out));
+    }
+
+    private static List<List<String>> lists(WireReader in) throws WireException {
+        int count = in.count(MAX_LISTS, 1);
+        List<List<String>> all = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            all.add(list(in));
+        }
+        return List.copyOf(all);
     }
 
     private static View view(WireReader in) throws WireException {
         ViewId id = id(in);
-        boolean first = in.flag();
+        int flags = (int) in.number(FIRST_VIEW | LISTED);
         int count = in.count(MAX_SEATS, 4);
         List<View.Seat> seats = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             seats.add(new View.Seat(in.text(MAX_ID), id(in)));
         }
-        return new View(id, seats, first);
+        // A file of a version in which the list did not change has none.
+        return new View(id, seats, (flags & FIRST_VIEW) != 0, (flags & LISTED) == 0 ? List.of() : list(in));
     }
 }

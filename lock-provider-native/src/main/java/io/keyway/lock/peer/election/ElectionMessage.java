@@ -4,6 +4,7 @@ package io.keyway.lock.peer.election;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
+import java.util.List;
 
 /** What members say to each other to elect leaders. The first six are the source's. */
 sealed interface ElectionMessage extends Message {
@@ -15,9 +16,17 @@ sealed interface ElectionMessage extends Message {
      * @param adopted the latest view that it knows
      * @param promised the latest one that it has voted for, or that it knows; it can adopt no earlier one
      * @param replaces whether it does so since it has lost a leader of that view
+     * @param list the members by whose majorities that view is to count
      */
     record ElectionDate(
-            Key key, ViewId round, long left, Identifier identifier, ViewId adopted, ViewId promised, boolean replaces)
+            Key key,
+            ViewId round,
+            long left,
+            Identifier identifier,
+            ViewId adopted,
+            ViewId promised,
+            boolean replaces,
+            List<String> list)
             implements ElectionMessage {}
 
     /**
@@ -25,8 +34,10 @@ sealed interface ElectionMessage extends Message {
      *
      * @param adopted the latest view that it knows
      * @param recorded leaders were to let in no ticket above that one, as far as it knows
+     * @param open the lists of the views that it has voted for before, since it adopted that one
      */
-    record Vote(Key key, ViewId round, Identifier identifier, View adopted, long recorded) implements ElectionMessage {}
+    record Vote(Key key, ViewId round, Identifier identifier, View adopted, long recorded, List<List<String>> open)
+            implements ElectionMessage {}
 
     /** DESIST: no vote for that view; its sender has promised another one. */
     record Desist(Key key, ViewId round, ViewId promised) implements ElectionMessage {}
@@ -58,9 +69,15 @@ sealed interface ElectionMessage extends Message {
      * Answers {@link Remind}.
      *
      * @param sound false: its sender has lost its file too, and nothing that it said before stands any more
+     * @param open as in {@link Vote}
      */
-    record Promised(Key key, ViewId promised, View adopted, long recorded, boolean sound) implements ElectionMessage {}
+    record Promised(Key key, ViewId promised, View adopted, long recorded, boolean sound, List<List<String>> open)
+            implements ElectionMessage {}
 
-    /** What a member's next life has to know. */
-    record Ballot(Key key, ViewId promised, View adopted, long recorded) implements DurableRecord {}
+    /** INTRODUCE: that one is to become a member, and has to hear from all members what they have promised. */
+    record Introduce(Key key, String member) implements ElectionMessage {}
+
+    /** What a member's next life has to know; {@code open} as in {@link Vote}. */
+    record Ballot(Key key, ViewId promised, View adopted, long recorded, List<List<String>> open)
+            implements DurableRecord {}
 }

@@ -10,10 +10,12 @@ import java.util.List;
  * @param id its name
  * @param seats in no order that means anything; a member has one at the most
  * @param first no view was known when it was elected, and so nobody led before
+ * @param members the list by whose majorities it counts, in the order in which they joined; empty before the first
+ *     election
  */
-public record View(ViewId id, List<Seat> seats, boolean first) {
+public record View(ViewId id, List<Seat> seats, boolean first, List<String> members) {
     /** Before the first election. */
-    public static final View NONE = new View(ViewId.NONE, List.of(), false);
+    public static final View NONE = new View(ViewId.NONE, List.of(), false, List.of());
 
     /**
      * A leader's place in the majority by which a lock is held.
@@ -23,9 +25,10 @@ public record View(ViewId id, List<Seat> seats, boolean first) {
      */
     public record Seat(String leader, ViewId since) {}
 
-    /** Copies the list. */
+    /** Copies the lists. */
     public View {
         seats = List.copyOf(seats);
+        members = List.copyOf(members);
     }
 
     /** Since which view that member has a seat; {@link ViewId#NONE} if it has none. */

@@ -107,7 +107,7 @@ public final class Cells {
         MemberSessions sessions =
                 new MemberSessions(session, membership, incarnation(), epoch, quarantineUntil, horizon);
         if (algorithm.talksToMembers()) {
-            sessions.withPeers();
+            sessions.withPeers(algorithm.isElastic());
         }
         if (algorithm.serving() == Algorithm.Serving.BY_LEADER) {
             sessions.underLeader();

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.kernel;
 
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -16,8 +17,20 @@ public interface PeerView {
     /** The id of this member. */
     String self();
 
-    /** The ids of all members of the list that this one runs with, itself included, in the order of the list. */
+    /** The ids of all members of the list that counts, in the order of the list; this one is in it, as a rule. */
     List<String> members();
+
+    /**
+     * That list counts from now on, and those are the others that this member talks to: with who is new there is a
+     * session soon, and with who is not named any more there is none after this turn.
+     *
+     * @throws IllegalStateException if the list of this cluster does not change while its members work
+     */
+    default void follow(List<String> members, Collection<String> others) {
+        if (!members.equals(members()) || !members.containsAll(others)) {
+            throw new IllegalStateException("the list of this cluster does not change");
+        }
+    }
 
     /**
      * Whether every one of them was seen to run with that list. Before, others may count by another one; machines that

@@ -86,6 +86,11 @@ public final class FailoverAlgorithm implements Algorithm {
     }
 
     @Override
+    public boolean isElastic() {
+        return true;
+    }
+
+    @Override
     public boolean locksTrees() {
         return trees;
     }

@@ -75,6 +75,11 @@ public interface Algorithm {
         return false;
     }
 
+    /** Whether members can be added and removed while the others work; it talks to members then. */
+    default boolean isElastic() {
+        return false;
+    }
+
     /** The machines that a member's cell has from its start, each of which is called with {@link Started}. */
     default List<Key> startingMachines() {
         return List.of();

@@ -75,7 +75,8 @@ final class Handshake {
     }
 
     /** What of a proven client's configuration differs from the member's; null if nothing does. */
-    static @Nullable Refuse difference(Hello hello, SessionSettings settings, Membership membership) {
+    static @Nullable Refuse difference(
+            Hello hello, SessionSettings settings, Membership membership, @Nullable PeerGroup peers) {
         if (!hello.cluster().equals(settings.cluster())) {
             return new Refuse(RefuseCode.CLUSTER, "cluster", settings.cluster(), hello.cluster());
         }
@@ -85,15 +86,20 @@ final class Handshake {
         if (hello.settings() != settings.settingsHash()) {
             return new Refuse(RefuseCode.SETTINGS, "settings", settings.settingsText(), "others");
         }
-        if (hello.role() == Role.MEMBER && membership.members().size() == 1) {
+        PeerGroup elastic = peers != null && peers.isElastic() ? peers : null;
+        boolean member = hello.role() == Role.MEMBER;
+        if (member && elastic != null && !elastic.knows(hello.from())) {
+            return new Refuse(RefuseCode.NOT_LISTED, "from", String.join(",", elastic.members()), hello.from());
+        }
+        if (member && elastic == null && membership.members().size() == 1) {
             return new Refuse(
                     RefuseCode.ROLE, "role", Role.CLIENT.name(), hello.role().name());
         }
-        if (hello.role() == Role.MEMBER && hello.members() != settings.membersHash()) {
+        if (member && elastic == null && hello.members() != settings.membersHash()) {
             return new Refuse(RefuseCode.MEMBERS, "members", settings.membersText(), "another list");
         }
-        boolean fellow =
-                !hello.from().equals(membership.node()) && membership.members().contains(hello.from());
+        boolean fellow = !hello.from().equals(membership.node())
+                && (elastic != null || membership.members().contains(hello.from()));
         if (hello.role() == Role.MEMBER ? !fellow : !hello.from().isEmpty()) {
             return new Refuse(RefuseCode.ROLE, "from", membership.node(), hello.from());
         }

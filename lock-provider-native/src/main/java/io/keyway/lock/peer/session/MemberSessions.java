@@ -142,9 +142,13 @@ public final class MemberSessions implements SessionLayer, MemberView {
         this.horizonGate = horizonGate;
     }
 
-    /** The same, for an algorithm whose machines talk to the other members. Before the first turn. */
-    public MemberSessions withPeers() {
-        peers = new PeerGroup(settings, membership, self, this);
+    /**
+     * The same, for an algorithm whose machines talk to the other members. Before the first turn.
+     *
+     * @param elastic whether members come and go while it works
+     */
+    public MemberSessions withPeers(boolean elastic) {
+        peers = PeerGroup.of(settings, membership, self, this, elastic);
         table.letEchoesWait();
         return this;
     }
@@ -219,6 +223,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public boolean isFirstUse() {
         return firstUse;
+    }
+
+    /** Another list counts: clients that come back are told of it. */
+    void listChanged() {
+        table.hangUpClients(turn());
     }
 
     /** Whether all members are known to run with the list of this one. */
@@ -333,7 +342,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             handshake.refuse(link, Handshake.refuse(RefuseCode.NOT_LEADING), turn);
             return;
         }
-        Hello hello = handshake.arrived(link, frame, turn);
+        Hello hello = handshake.arrived(link, frame, peers, turn);
         if (hello == null) {
             return;
         }
@@ -556,7 +565,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                         epoch,
                         member ? Math.max(epoch, leastEpoch) : 0,
                         quarantineLeft(turn),
-                        membership.members(),
+                        peers == null ? membership.members() : peers.members(),
                         membership.shards(),
                         membership.fresh() && !knownMembers.livedBefore(hello.from()),
                         membership.longestTtl()));
@@ -654,7 +663,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     // What machines ask and tell
 
-    private SessionTurn turn() {
+    SessionTurn turn() {
         if (turn == null) {
             throw new IllegalStateException("no turn has begun");
         }

@@ -13,6 +13,8 @@ import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.SessionLayer.SessionTurn;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -45,37 +47,72 @@ import org.jspecify.annotations.Nullable;
  *       still itself, the time runs anew for those who are not suspected; a suspicion ends with an answer alone.
  * </ul>
  *
- * <p>A link that this group dials has a number below zero, which says to which member: {@link #dials}.
+ * <p>A link that this group dials has a number below zero, which says to which member: {@link #dials}. Members come and
+ * go ({@link #follow}); one that comes again is dialled by other numbers.
  */
 public final class PeerGroup implements PeerView {
+    /** The most members that ever come in a life of this one, each time counted. */
+    private static final int MAX_INDEX = 1 << 16;
+
     private final SessionSettings settings;
     private final Membership membership;
+    private final Incarnation self;
     private final MemberSessions sessions;
     private final Map<String, Fellow> others = new LinkedHashMap<>();
+    /** Of whom the links of each number are. */
+    private final List<String> dialled = new ArrayList<>();
+    /** Those that are talked to no more, until they have been told so. */
+    private final List<Fellow> leaving = new ArrayList<>();
+
+    private final boolean elastic;
+    private List<String> members;
     private final Set<Key> watchers = new LinkedHashSet<>();
     /** This member stood still; of this input only. */
     private boolean stalled;
     /** When it ran again for the last time; {@link Turn#NEVER} if it never stood still. */
     private long resumedAt = Turn.NEVER;
 
-    PeerGroup(SessionSettings settings, Membership membership, Incarnation self, MemberSessions sessions) {
-        this(settings, membership, sessions);
-        for (String member : membership.members()) {
-            if (!member.equals(membership.node())) {
-                SessionTarget target = SessionTarget.peer(membership.node(), member, membership.shard());
-                add(member, new ClientSession(settings, self, target, List.of(), 0, 0));
-            }
-        }
-    }
-
-    private PeerGroup(SessionSettings settings, Membership membership, MemberSessions sessions) {
+    private PeerGroup(
+            SessionSettings settings,
+            Membership membership,
+            Incarnation self,
+            MemberSessions sessions,
+            boolean elastic,
+            List<String> members) {
         this.settings = settings;
         this.membership = membership;
+        this.self = self;
         this.sessions = sessions;
+        this.elastic = elastic;
+        this.members = members;
     }
 
-    private Fellow add(String member, ClientSession session) {
-        Fellow fellow = new Fellow(member, membership.members().indexOf(member), session);
+    /** @param elastic whether members come and go */
+    static PeerGroup of(
+            SessionSettings settings,
+            Membership membership,
+            Incarnation self,
+            MemberSessions sessions,
+            boolean elastic) {
+        PeerGroup group = new PeerGroup(settings, membership, self, sessions, elastic, membership.members());
+        for (String member : group.members) {
+            if (!member.equals(membership.node())) {
+                group.add(member);
+            }
+        }
+        return group;
+    }
+
+    private Fellow add(String member) {
+        SessionTarget target = SessionTarget.peer(membership.node(), member, membership.shard());
+        return add(member, dialled.size(), new ClientSession(settings, self, target, List.of(), 0, 0));
+    }
+
+    private Fellow add(String member, int index, ClientSession session) {
+        if (index == dialled.size()) {
+            dialled.add(member);
+        }
+        Fellow fellow = new Fellow(member, index, session);
         others.put(member, fellow);
         return fellow;
     }
@@ -85,39 +122,78 @@ public final class PeerGroup implements PeerView {
         return link < 0;
     }
 
-    /** Which member of the list a link leads to that this cell dials, for its driver. */
+    /** Which member a link leads to that this cell dials, for its driver. */
     public String dials(long link) {
-        return membership.members().get(index(link));
+        return dialled.get(index(link));
     }
 
     private static int index(long link) {
-        return (int) ((-link - 1) % Membership.MAX_MEMBERS);
+        return (int) ((-link - 1) % MAX_INDEX);
     }
 
     private static long attempt(long link) {
-        return (-link - 1) / Membership.MAX_MEMBERS;
+        return (-link - 1) / MAX_INDEX;
     }
 
     private static long link(int index, long attempt) {
-        return -(attempt * Membership.MAX_MEMBERS + index) - 1;
+        return -(attempt * MAX_INDEX + index) - 1;
     }
 
-    private Fellow fellow(long link) {
-        return fellow(dials(link));
+    /** Null if it is of somebody who is talked to no more. */
+    private @Nullable Fellow fellow(long link) {
+        Fellow fellow = others.get(dials(link));
+        return fellow != null && fellow.index == index(link) ? fellow : null;
     }
 
-    private Fellow fellow(String member) {
-        Fellow fellow = others.get(member);
-        if (fellow == null) {
-            throw new IllegalArgumentException(
-                    member + " is none of the other members of " + membership.members() + " than " + self());
-        }
-        return fellow;
+    /** The others that are talked to, and what the session with each knows; to be looked at between turns. */
+    public Map<String, ClientSession> sessions() {
+        Map<String, ClientSession> all = new LinkedHashMap<>();
+        others.forEach((member, fellow) -> all.put(member, fellow.session));
+        return all;
     }
 
     /** What the session with that member knows; to be looked at between turns. */
     public ClientSession session(String member) {
-        return fellow(member).session;
+        Fellow fellow = others.get(member);
+        if (fellow == null) {
+            throw new IllegalArgumentException(member + " is none of " + others.keySet());
+        }
+        return fellow.session;
+    }
+
+    /** Whether members come and go. */
+    boolean isElastic() {
+        return elastic;
+    }
+
+    /** Whether that is another member, or somebody who may become one. */
+    boolean knows(String member) {
+        return others.containsKey(member);
+    }
+
+    @Override
+    public void follow(List<String> list, Collection<String> talkedTo) {
+        if (!elastic) {
+            PeerView.super.follow(list, talkedTo);
+            return;
+        }
+        boolean another = !list.equals(members);
+        members = List.copyOf(list);
+        for (Fellow fellow : List.copyOf(others.values())) {
+            if (!talkedTo.contains(fellow.member)) {
+                others.remove(fellow.member);
+                fellow.leave();
+                leaving.add(fellow);
+            }
+        }
+        for (String member : talkedTo) {
+            if (!others.containsKey(member) && dialled.size() < MAX_INDEX) {
+                add(member).begin(sessions.turn());
+            }
+        }
+        if (another) {
+            sessions.listChanged();
+        }
     }
 
     // What happens to links and time
@@ -141,31 +217,43 @@ public final class PeerGroup implements PeerView {
 
     void opened(long link, SessionTurn turn) {
         Fellow fellow = touched(link);
-        fellow.session.opened(attempt(link), fellow);
-        fellow.settle();
+        if (fellow != null) {
+            fellow.session.opened(attempt(link), fellow);
+            fellow.settle();
+        } else {
+            turn.hangUp(link);
+        }
     }
 
     void closed(long link, String why, SessionTurn turn) {
         Fellow fellow = touched(link);
-        fellow.session.closed(attempt(link), why, fellow);
-        fellow.settle();
+        if (fellow != null) {
+            fellow.session.closed(attempt(link), why, fellow);
+            fellow.settle();
+        }
     }
 
     void unfit(long link, String why, SessionTurn turn) {
         Fellow fellow = touched(link);
-        fellow.session.unfit(attempt(link), why, fellow);
-        fellow.settle();
+        if (fellow != null) {
+            fellow.session.unfit(attempt(link), why, fellow);
+            fellow.settle();
+        }
     }
 
     void arrived(long link, Frame frame, SessionTurn turn) {
         Fellow fellow = touched(link);
-        fellow.session.arrived(attempt(link), frame, fellow);
-        fellow.settle();
+        if (fellow != null) {
+            fellow.session.arrived(attempt(link), frame, fellow);
+            fellow.settle();
+        }
     }
 
-    private Fellow touched(long link) {
+    private @Nullable Fellow touched(long link) {
         Fellow fellow = fellow(link);
-        fellow.touched = true;
+        if (fellow != null) {
+            fellow.touched = true;
+        }
         return fellow;
     }
 
@@ -203,6 +291,11 @@ public final class PeerGroup implements PeerView {
                 fellow.session.flush(fellow);
             }
         }
+        for (Fellow fellow : leaving) {
+            fellow.session.flush(fellow);
+            fellow.hangUpLast();
+        }
+        leaving.clear();
     }
 
     long nextWork() {
@@ -231,7 +324,7 @@ public final class PeerGroup implements PeerView {
 
     @Override
     public List<String> members() {
-        return membership.members();
+        return members;
     }
 
     @Override
@@ -246,25 +339,26 @@ public final class PeerGroup implements PeerView {
 
     @Override
     public boolean up(String member) {
-        return fellow(member).up;
+        Fellow fellow = others.get(member);
+        return fellow != null && fellow.up;
     }
 
     @Override
     public boolean suspected(String member) {
-        Fellow fellow = fellow(member);
-        return !fellow.up || fellow.suspected;
+        Fellow fellow = others.get(member);
+        return fellow == null || !fellow.up || fellow.suspected;
     }
 
     @Override
     public long echo(String member) {
-        Fellow fellow = fellow(member);
-        return fellow.up ? fellow.answered() : Turn.NEVER;
+        Fellow fellow = others.get(member);
+        return fellow != null && fellow.up ? fellow.answered() : Turn.NEVER;
     }
 
     @Override
     public long send(String member, Message message) {
-        Fellow fellow = fellow(member);
-        if (!fellow.up) {
+        Fellow fellow = others.get(member);
+        if (fellow == null || !fellow.up) {
             return 0;
         }
         fellow.touched = true;
@@ -292,24 +386,26 @@ public final class PeerGroup implements PeerView {
 
     /** Of copied sessions. */
     PeerGroup copy(MemberSessions copied) {
-        PeerGroup copy = new PeerGroup(settings, membership, copied);
+        PeerGroup copy = new PeerGroup(settings, membership, self, copied, elastic, members);
+        copy.dialled.addAll(dialled);
         copy.watchers.addAll(watchers);
         copy.resumedAt = resumedAt;
         for (Fellow fellow : others.values()) {
-            Fellow twin = copy.add(fellow.member, fellow.session.copy());
+            Fellow twin = copy.add(fellow.member, fellow.index, fellow.session.copy());
             twin.life = fellow.life;
             twin.up = fellow.up;
             twin.restarted = fellow.restarted;
             twin.suspected = fellow.suspected;
             twin.since = fellow.since;
             twin.wake = fellow.wake;
+            twin.lastLink = fellow.lastLink;
             twin.touched = fellow.touched;
         }
         return copy;
     }
 
     void encode(StateEncoder out) {
-        out.time(resumedAt).put(watchers.size());
+        out.value(members).value(dialled).time(resumedAt).put(watchers.size());
         for (Key key : watchers) {
             out.put(key);
         }
@@ -343,6 +439,8 @@ public final class PeerGroup implements PeerView {
         private long since = Turn.NEVER;
 
         private long wake = Turn.NEVER;
+        /** The last one that was dialled; 0 before the first. */
+        private long lastLink;
         /** The next flush looks at it. */
         private boolean touched = true;
 
@@ -350,6 +448,22 @@ public final class PeerGroup implements PeerView {
             this.member = member;
             this.index = index;
             this.session = session;
+        }
+
+        /** Says goodbye: nobody is to hear of it any more. */
+        void leave() {
+            begin(sessions.turn());
+            if (up) {
+                down(false, "it is no member any more");
+            }
+            session.closing(this);
+        }
+
+        /** What the goodbye is followed by. */
+        void hangUpLast() {
+            if (lastLink != 0) {
+                turn().hangUp(lastLink);
+            }
         }
 
         void begin(SessionTurn outer) {
@@ -438,7 +552,8 @@ public final class PeerGroup implements PeerView {
 
         @Override
         public void dial(long attempt) {
-            turn().dial(link(index, attempt));
+            lastLink = link(index, attempt);
+            turn().dial(lastLink);
         }
 
         @Override

@@ -31,7 +31,9 @@ public enum RefuseCode {
     /** The client gives a floor of tokens above what others are granted who are connected. */
     HIGH_FLOOR(16, false),
     /** Another member leads, or none, or this one does not know whether it does. */
-    NOT_LEADING(17, false);
+    NOT_LEADING(17, false),
+    /** The member that says hello is not in the list that counts. */
+    NOT_LISTED(18, false);
 
     private final int code;
     private final boolean lasting;

@@ -70,9 +70,13 @@ final class ServerHandshake {
         changed();
     }
 
-    /** Takes a frame of a link without session; returns the hello of a client that has just proved itself. */
+    /**
+     * Takes a frame of a link without session; returns the hello of a client that has just proved itself.
+     *
+     * @param peers null if this member talks to no others
+     */
     @Nullable
-    Hello arrived(long link, Frame frame, SessionTurn turn) {
+    Hello arrived(long link, Frame frame, @Nullable PeerGroup peers, SessionTurn turn) {
         HalfOpen.Half half = halfOpen.get(link);
         if (half == null) {
             return null; // hung up before; bytes that were on their way
@@ -94,7 +98,7 @@ final class ServerHandshake {
             refuse(link, Handshake.refuse(RefuseCode.NOT_AUTHENTICATED), turn);
             return null;
         }
-        Refuse difference = Handshake.difference(hello, settings, membership);
+        Refuse difference = Handshake.difference(hello, settings, membership, peers);
         if (difference != null) {
             refuse(link, difference, turn);
             return null;

@@ -87,7 +87,7 @@ final class BakeryWorld {
     private static View first(List<String> leaders) {
         ViewId id = new ViewId(1, leaders.get(0), 1);
         return new View(
-                id, leaders.stream().map(leader -> new View.Seat(leader, id)).toList(), true);
+                id, leaders.stream().map(leader -> new View.Seat(leader, id)).toList(), true, leaders);
     }
 
     /** A view in which the second one has the seat of the first; nobody has heard of it yet. */
@@ -98,7 +98,8 @@ final class BakeryWorld {
                 view.seats().stream()
                         .map(seat -> seat.leader().equals(lost) ? new View.Seat(successor, id) : seat)
                         .toList(),
-                false);
+                false,
+                view.members());
     }
 
     /** That member hears of the latest view. */

@@ -19,12 +19,14 @@ import org.junit.jupiter.api.Test;
 
 class ElectionCodecTest {
     private static final ViewId ID = new ViewId(7, "b:1", 300);
-    private static final View VIEW =
-            new View(ID, List.of(new View.Seat("a:1", new ViewId(2, "a:1", 5)), new View.Seat("b:1", ID)), true);
+    private static final List<String> MEMBERS = List.of("c:1", "a:1", "b:1");
+    private static final View VIEW = new View(
+            ID, List.of(new View.Seat("a:1", new ViewId(2, "a:1", 5)), new View.Seat("b:1", ID)), true, MEMBERS);
+    private static final List<List<String>> LISTS = List.of(MEMBERS, List.of("a:1"));
     private static final Identifier IDENTIFIER = new Identifier(15, (1 << 28) - 1, "c:1");
     private static final List<Message> ALL = List.of(
-            new ElectionMessage.ElectionDate(ElectionWorld.KEY, ID, 5, IDENTIFIER, ViewId.NONE, ID, true),
-            new ElectionMessage.Vote(ElectionWorld.KEY, ID, IDENTIFIER, VIEW, 1L << 50),
+            new ElectionMessage.ElectionDate(ElectionWorld.KEY, ID, 5, IDENTIFIER, ViewId.NONE, ID, true, MEMBERS),
+            new ElectionMessage.Vote(ElectionWorld.KEY, ID, IDENTIFIER, VIEW, 1L << 50, LISTS),
             new ElectionMessage.Desist(ElectionWorld.KEY, ID, ViewId.NONE),
             new ElectionMessage.Retire(ElectionWorld.KEY, ID),
             new ElectionMessage.Rerun(ElectionWorld.KEY, ID),
@@ -32,7 +34,8 @@ class ElectionCodecTest {
             new ElectionMessage.Confirm(ElectionWorld.KEY, ID, -5, 9),
             new ElectionMessage.Confirmed(ElectionWorld.KEY, ID, Long.MIN_VALUE, 0),
             new ElectionMessage.Remind(ElectionWorld.KEY),
-            new ElectionMessage.Promised(ElectionWorld.KEY, ID, View.NONE, 0, true));
+            new ElectionMessage.Promised(ElectionWorld.KEY, ID, View.NONE, 0, true, LISTS),
+            new ElectionMessage.Introduce(ElectionWorld.KEY, "d:1"));
 
     private final ElectionCodec codec = new ElectionCodec(ElectionWorld.KEY);
 
@@ -62,16 +65,28 @@ class ElectionCodecTest {
                 .isEqualTo("07" + "03623a31" + "ac02");
         assertThat(hex.formatHex(write(new ElectionMessage.Confirm(ElectionWorld.KEY, ID, 1, 9))))
                 .isEqualTo("07" + "03623a31" + "ac02" + "0000000000000001" + "09");
-        assertThat(ALL.stream().map(codec::type)).containsExactly(192, 193, 194, 195, 196, 197, 198, 199, 200, 201);
+        assertThat(ALL.stream().map(codec::type))
+                .containsExactly(192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202);
     }
 
     @Test
     void theRecordComesBack() throws WireException {
-        DurableRecord record = new ElectionMessage.Ballot(ElectionWorld.KEY, ID, VIEW, 1L << 40);
+        DurableRecord record = new ElectionMessage.Ballot(ElectionWorld.KEY, ID, VIEW, 1L << 40, LISTS);
         ByteBuffer buffer = ByteBuffer.allocate(200);
         codec.write(record, new WireWriter(buffer));
         assertThat(codec.record(new WireReader(buffer.flip()))).isEqualTo(record);
         assertThat(ElectionCodec.writes(record)).isTrue();
+    }
+
+    /** Of a version in which the list of the members did not change. */
+    @Test
+    void aRecordWithoutListsIsRead() throws WireException {
+        byte[] old =
+                HexFormat.of().parseHex("07" + "03623a31" + "ac02" + "07" + "03623a31" + "ac02" + "01" + "00" + "05");
+
+        assertThat(codec.record(new WireReader(ByteBuffer.wrap(old))))
+                .isEqualTo(new ElectionMessage.Ballot(
+                        ElectionWorld.KEY, ID, new View(ID, List.of(), true, List.of()), 5, List.of()));
     }
 
     /** Scenario 17 of the source. */
@@ -96,7 +111,7 @@ class ElectionCodecTest {
     }
 
     private static Message vote(Identifier by) {
-        return new ElectionMessage.Vote(ElectionWorld.KEY, ID, by, View.NONE, 0);
+        return new ElectionMessage.Vote(ElectionWorld.KEY, ID, by, View.NONE, 0, List.of());
     }
 
     private Message read(Message message) throws WireException {

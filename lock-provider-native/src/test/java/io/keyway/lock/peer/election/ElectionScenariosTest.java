@@ -275,7 +275,14 @@ class ElectionScenariosTest {
                     from,
                     voter,
                     new ElectionMessage.ElectionDate(
-                            KEY, round, 0, identifier, world.view(voter).id(), round, false));
+                            KEY,
+                            round,
+                            0,
+                            identifier,
+                            world.view(voter).id(),
+                            round,
+                            false,
+                            world.view(voter).members()));
         }
         world.release("a");
         world.pass(LEASE - 1);

@@ -13,6 +13,7 @@ import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,8 +63,13 @@ final class ElectionWorld {
 
     /** A start: without the file it is quarantined, if it is not the first one. */
     void start(String id, boolean quarantined) {
+        start(id, quarantined, ids);
+    }
+
+    /** The same, with that list on its command line. */
+    void start(String id, boolean quarantined, List<String> members) {
         Node former = nodes.get(id);
-        Node node = new Node(id);
+        Node node = new Node(id, members);
         node.record = former == null || quarantined ? null : former.record;
         node.quarantined = quarantined;
         nodes.put(id, node);
@@ -136,7 +142,7 @@ final class ElectionWorld {
     }
 
     private void meet(String one, String two) {
-        if (linked(one, two)) {
+        if (linked(one, two) && node(one).up(two)) {
             node(one).election.called(new PeerView.PeerUp(two, false), node(one));
             node(two).election.called(new PeerView.PeerUp(one, false), node(two));
         }
@@ -240,8 +246,13 @@ final class ElectionWorld {
         boolean firstUse;
         boolean ended;
 
-        Node(String id) {
+        List<String> members;
+        Set<String> others = new TreeSet<>();
+
+        Node(String id, List<String> members) {
             this.id = id;
+            this.members = members;
+            this.others.addAll(members);
             this.election = machines.apply(id);
         }
 
@@ -272,7 +283,7 @@ final class ElectionWorld {
 
         @Override
         public long send(String member, Message message) {
-            if (!linked(id, member)) {
+            if (!up(member)) {
                 return 0;
             }
             Runnable arrives = () -> {
@@ -292,12 +303,25 @@ final class ElectionWorld {
 
         @Override
         public boolean up(String member) {
-            return linked(id, member);
+            return linked(id, member) && knows(member) && node(member).knows(id);
         }
 
         @Override
         public boolean suspected(String member) {
-            return !linked(id, member);
+            return !up(member);
+        }
+
+        private boolean knows(String member) {
+            return others.contains(member);
+        }
+
+        @Override
+        public void follow(List<String> list, Collection<String> talkedTo) {
+            members = list;
+            Set<String> fresh = new TreeSet<>(talkedTo);
+            fresh.removeAll(others);
+            others = new TreeSet<>(talkedTo);
+            fresh.forEach(member -> messages.add(() -> meet(id, member)));
         }
 
         @Override
@@ -312,7 +336,7 @@ final class ElectionWorld {
 
         @Override
         public List<String> members() {
-            return ids;
+            return members;
         }
 
         @Override

@@ -66,7 +66,7 @@ class PeerGroupTest {
             Membership membership = new Membership(id, MEMBERS, 0, 1, false, 0, 1000);
             Incarnation self = new Incarnation(id.hashCode(), life);
             MemberSessions sessions = new MemberSessions(SETTINGS, membership, self, life, now, Horizon.NONE);
-            return new Cell(key -> new Watcher(), sessions.withPeers());
+            return new Cell(key -> new Watcher(), sessions.withPeers(false));
         }
 
         Member other() {

@@ -161,7 +161,9 @@ final class CellWorld implements Search.World<CellWorld>, Driver {
                     new Membership(plan.members.get(i), plan.members, 0, 1, true, 0, Membership.LARGEST_EPOCH - 1);
             MemberSessions sessions =
                     new MemberSessions(plan.settings, membership, new Incarnation(1, i + 1), 1, 0, Horizon.NONE);
-            world.cells[i] = new Cell(plan.machines, plan.algorithm.talksToMembers() ? sessions.withPeers() : sessions);
+            world.cells[i] = new Cell(
+                    plan.machines,
+                    plan.algorithm.talksToMembers() ? sessions.withPeers(plan.algorithm.isElastic()) : sessions);
         }
         for (int client = 0; client < plan.memberOf.length; client++) {
             world.cells[plan.members.size() + client] = new Cell(

@@ -1,0 +1,135 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.election;
+
+import io.keyway.lock.peer.election.ElectionMessage.Vote;
+import io.keyway.lock.peer.kernel.StateEncoder;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+
+/** The votes for one view at a time, as the member counts them that asks for them. */
+final class VoteCount {
+    /** What comes of it. */
+    enum Result {
+        OPEN,
+        ELECTED,
+        HOPELESS
+    }
+
+    /** NONE if nothing is counted. */
+    private ViewId view = ViewId.NONE;
+    /** Which the view is to have. */
+    private List<String> list = List.of();
+
+    private final TreeMap<String, Vote> votes = new TreeMap<>();
+    private final Set<String> desisted = new TreeSet<>();
+
+    void begin(ViewId asked, List<String> members) {
+        forget();
+        view = asked;
+        list = members;
+    }
+
+    /** Counts no more; what was counted stays until {@link #forget}. */
+    void end() {
+        view = ViewId.NONE;
+    }
+
+    void forget() {
+        votes.clear();
+        desisted.clear();
+    }
+
+    boolean isOpen() {
+        return !view.equals(ViewId.NONE);
+    }
+
+    ViewId view() {
+        return view;
+    }
+
+    List<String> list() {
+        return list;
+    }
+
+    Collection<Vote> votes() {
+        return votes.values();
+    }
+
+    boolean hasVoted(String member) {
+        return votes.containsKey(member);
+    }
+
+    void voted(String member, Vote vote) {
+        if (vote.round().equals(view)) {
+            votes.put(member, vote);
+        }
+    }
+
+    void desisted(String member, ViewId from) {
+        if (from.equals(view)) {
+            desisted.add(member);
+        }
+    }
+
+    /**
+     * @param members the list that the view takes the place of
+     * @param due nobody is waited for any more
+     */
+    Result result(List<String> members, boolean due, Predicate<String> heard) {
+        Set<List<String>> needed = new LinkedHashSet<>();
+        needed.add(members);
+        needed.add(list);
+        for (Vote vote : votes.values()) {
+            needed.addAll(vote.open());
+        }
+        boolean all = true;
+        for (List<String> each : needed) {
+            for (String member : each) {
+                all &= votes.containsKey(member) || desisted.contains(member) || !heard.test(member);
+            }
+        }
+        if (MemberLists.areMajorities(votes.keySet(), needed) && (all || due)) {
+            return Result.ELECTED;
+        }
+        List<String> left = new ArrayList<>(members);
+        left.removeAll(desisted);
+        return MemberLists.isMajority(left, members) ? Result.OPEN : Result.HOPELESS;
+    }
+
+    /** The latest view of that one and those that voters know. */
+    View latest(View known) {
+        View latest = known;
+        for (Vote vote : votes.values()) {
+            latest = latest.id().compareTo(vote.adopted().id()) < 0 ? vote.adopted() : latest;
+        }
+        return latest;
+    }
+
+    /** What holds of all that voters have recorded. */
+    long recorded(Bounds bounds) {
+        long recorded = 0;
+        for (Vote vote : votes.values()) {
+            recorded = bounds.covering(recorded, vote.recorded());
+        }
+        return recorded;
+    }
+
+    VoteCount copy() {
+        VoteCount copy = new VoteCount();
+        copy.view = view;
+        copy.list = list;
+        copy.votes.putAll(votes);
+        copy.desisted.addAll(desisted);
+        return copy;
+    }
+
+    void encode(StateEncoder out) {
+        out.value(view).value(list).value(votes).value(desisted);
+    }
+}
