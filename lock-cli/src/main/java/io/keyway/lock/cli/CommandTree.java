@@ -35,7 +35,7 @@ final class CommandTree {
         tree.addSubcommand(new ShowCommand(console));
         tree.addSubcommand(new BreakCommand(console));
         tree.addSubcommand(new ProvidersCommand(console));
-        tree.addSubcommand(new MemberCommand(console));
+        tree.addSubcommand(MemberListCommands.under(new CommandLine(new MemberCommand(console)), console));
         tree.addSubcommand(new LoadCommand(console));
         tree.addSubcommand(
                 "tck", arguments.begin("tck") ? new TckCommand(console.out(), console.environment()) : new Tck());

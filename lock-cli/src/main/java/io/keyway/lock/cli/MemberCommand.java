@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -24,7 +25,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** `keyway member`: serves the locks of a cluster until it is told to end. */
@@ -42,7 +46,6 @@ final class MemberCommand implements Callable<Integer> {
 
     @Option(
             names = "--listen",
-            required = true,
             paramLabel = "HOST:PORT",
             converter = Node.class,
             description = "Where to take connections.")
@@ -50,11 +53,18 @@ final class MemberCommand implements Callable<Integer> {
 
     @Option(
             names = "--members",
-            required = true,
             paramLabel = "HOST:PORT,...",
             converter = Members.class,
             description = "All members of the cluster, this one included; the same for each of them.")
     private @Nullable MemberList members;
+
+    @Option(
+            names = "--join",
+            paramLabel = "HOST:PORT,...",
+            converter = Members.class,
+            description = "In place of --members: members of a cluster that works, to which this one is then added with"
+                    + " keyway member add. Of failover alone.")
+    private @Nullable MemberList join;
 
     @Option(
             names = "--node",
@@ -181,6 +191,9 @@ final class MemberCommand implements Callable<Integer> {
             description = "Record what happens from the start on, for keyway trace; keyway trace --off ends it.")
     private boolean trace;
 
+    @Spec
+    private @Nullable CommandSpec spec;
+
     MemberCommand(Console console) {
         this.console = console;
     }
@@ -194,6 +207,10 @@ final class MemberCommand implements Callable<Integer> {
                 member.startTrace();
             }
             failed.await();
+            if (member.isRemoved()) {
+                console.say("this member was removed from its cluster, and has ended.");
+                return ExitCode.OK;
+            }
             throw new CommandException(
                     ExitCode.UNAVAILABLE, "the member has ended, since it cannot keep its promises; its log says why.");
         } catch (InterruptedException e) {
@@ -221,12 +238,17 @@ final class MemberCommand implements Callable<Integer> {
     }
 
     private MemberConfig config() {
-        if (listen == null || members == null) {
-            throw new IllegalStateException("picocli demands both");
+        if (listen == null || (members == null && join == null)) {
+            // Not demanded by picocli: its subcommands have neither.
+            throw wrong("Missing required options: '--listen=HOST:PORT', '--members=HOST:PORT,...'");
+        } else if (members != null && join != null) {
+            throw wrong("--members is the list of a new cluster, or of one that was restarted, and --join is for one"
+                    + " that works: say one of them");
         }
+        MemberList others = members == null ? Objects.requireNonNull(join) : members;
         NodeId self = node == null ? listen : node;
         LogSetup.forMember(self.toString(), console.debug());
-        if (!members.members().contains(self)) {
+        if (members != null && !members.members().contains(self)) {
             throw new IllegalArgumentException("--members " + members + " does not have "
                     + (node == null ? "--listen " : "--node ") + self
                     + (node == null ? "; say with --node which of them this is" : ""));
@@ -234,7 +256,7 @@ final class MemberCommand implements Callable<Integer> {
         return new MemberConfig(
                 self,
                 new InetSocketAddress(listen.host(), listen.port()),
-                members,
+                others,
                 cluster,
                 data == null
                         ? MemberConfig.defaultData(System.getProperty("user.home", ""), listen.port())
@@ -244,7 +266,12 @@ final class MemberCommand implements Callable<Integer> {
                 maxTtl,
                 shards,
                 Security.of(security()),
-                tokenFloor);
+                tokenFloor,
+                join != null);
+    }
+
+    private ParameterException wrong(String why) {
+        return new ParameterException(Objects.requireNonNull(spec).commandLine(), why);
     }
 
     private SecuritySettings security() {

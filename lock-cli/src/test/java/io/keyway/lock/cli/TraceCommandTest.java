@@ -97,7 +97,8 @@ class TraceCommandTest {
                                 false,
                                 Optional.empty(),
                                 UnaryOperator.identity())),
-                        0),
+                        0,
+                        false),
                 () -> {});
         members.add(member);
         return member;

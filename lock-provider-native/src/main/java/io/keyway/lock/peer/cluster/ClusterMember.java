@@ -7,6 +7,7 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.member.DiskThread;
 import io.keyway.lock.peer.member.Member;
 import io.keyway.lock.peer.member.MemberCell;
 import io.keyway.lock.peer.member.MemberFile;
@@ -15,6 +16,7 @@ import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
@@ -50,6 +52,7 @@ public final class ClusterMember extends Member {
     private final MembershipGate gate;
     private final OtherMembers others;
     private final @Nullable MemberAcceptor acceptor;
+    private volatile boolean removed;
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
     private volatile long opensAt;
 
@@ -106,20 +109,32 @@ public final class ClusterMember extends Member {
         config.security().checkListening(config.listen());
         DataDirectory directory = DataDirectory.open(config, cells, new SystemFacts());
         try {
-            MemberFile file = directory.file();
-            ListConfirmation confirmation = ListConfirmation.start(
-                    config.node().toString(),
-                    config.ids(),
-                    file.list(),
-                    firstUse(file),
-                    config.removedIds(),
-                    SessionSettings.quarantine(longestTtl(file, config.maxTtl())),
-                    System.nanoTime());
-            return new ClusterMember(config, cells, directory, confirmation, ended);
+            return new ClusterMember(config, cells, directory, confirmation(config, algorithm, directory), ended);
         } catch (IOException | RuntimeException e) {
             directory.close();
             throw e;
         }
+    }
+
+    private static ListConfirmation confirmation(MemberConfig config, Algorithm algorithm, DataDirectory directory) {
+        MemberFile file = directory.file();
+        if (algorithm.isElastic() && !firstUse(file)) {
+            return ListConfirmation.unneeded(System.nanoTime());
+        } else if (config.joins()) {
+            throw new IllegalArgumentException(
+                    algorithm.isElastic()
+                            ? "--init is for a cluster that never ran, and --join for one that works: say one of them"
+                            : "the list of " + algorithm.name()
+                                    + " changes by a restart of all members, not by --join");
+        }
+        return ListConfirmation.start(
+                config.node().toString(),
+                config.ids(),
+                file.list(),
+                firstUse(file),
+                config.removedIds(),
+                SessionSettings.quarantine(longestTtl(file, config.maxTtl())),
+                System.nanoTime());
     }
 
     private static boolean firstUse(MemberFile file) {
@@ -154,7 +169,12 @@ public final class ClusterMember extends Member {
                 directory.path(),
                 firstUse(directory.file()) ? "; first use, by --init" : previousRun());
         this.gate = new MembershipGate(
-                node(), config.ids(), Membership.epochAbove(config.tokenFloor()), confirmation, this::confirmed);
+                node(),
+                config.ids(),
+                Membership.epochAbove(config.tokenFloor()),
+                confirmation,
+                factory.algorithm().isElastic(),
+                this::confirmed);
         List<LoopThread> loops = new ArrayList<>();
         for (int i = 0; i < Math.min(config.shards(), Runtime.getRuntime().availableProcessors()); i++) {
             loops.add(thread("io-" + i));
@@ -340,6 +360,18 @@ public final class ClusterMember extends Member {
     @Override
     protected void heard(Notice notice) {
         MemberNotices.log(LOG, node(), notice);
+        if (notice instanceof ListChanged list && list.removed() && !removed) {
+            removed = true;
+            DiskThread.aside("keyway-" + node() + "-removed", () -> {
+                close();
+                ended.run();
+            });
+        }
+    }
+
+    /** Whether it has ended, or is about to, since it was removed from the list. */
+    public boolean isRemoved() {
+        return removed;
     }
 
     // The end

@@ -254,6 +254,8 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         LOG.debug("{}: the members of cluster {} are {}", client, config.cluster(), routes.members());
         members.complete(
                 routes.members().members().stream().map(NodeId::toString).toList());
+        router.connections()
+                .forEach(connection -> connection.learned(routes.members().members()));
         greeted.complete(null);
     }
 

@@ -196,7 +196,8 @@ public final class HostedMembers {
                 options.maxTtl(),
                 options.shards(),
                 security,
-                options.tokenFloor());
+                options.tokenFloor(),
+                false);
     }
 
     /** It has ended by itself; the next client that opens starts it again. */

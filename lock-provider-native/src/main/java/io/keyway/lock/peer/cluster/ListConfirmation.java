@@ -87,6 +87,13 @@ public final class ListConfirmation {
         return start;
     }
 
+    /** Of a cluster whose members know themselves which list counts: nobody is asked. */
+    static ListConfirmation unneeded(long now) {
+        ListConfirmation start = new ListConfirmation(false, false, 0, Set.of());
+        start.openAt = now;
+        return start;
+    }
+
     private static void checkMissing(List<String> former, Set<String> list, Set<String> removed) {
         Set<String> missing = new TreeSet<>(former);
         missing.removeAll(list);

@@ -14,7 +14,7 @@ import java.util.TreeSet;
 /**
  * What somebody wants a member to be.
  *
- * @param node its id, one of {@code members}
+ * @param node its id, one of {@code members} unless it joins
  * @param listen where it takes connections; need not be the address that its id names
  * @param members of the cluster
  * @param cluster the cluster's name
@@ -25,6 +25,7 @@ import java.util.TreeSet;
  * @param shards cells of each member, 1 to {@value Membership#MAX_SHARDS}
  * @param security how members and clients prove themselves
  * @param tokenFloor what all tokens of this member are to exceed from this start on; 0 for nothing
+ * @param joins {@code members} are those of a cluster that works, which adds this one when it is told to
  */
 public record MemberConfig(
         NodeId node,
@@ -37,7 +38,8 @@ public record MemberConfig(
         Duration maxTtl,
         int shards,
         Security security,
-        long tokenFloor) {
+        long tokenFloor,
+        boolean joins) {
     /** The name of a cluster that was given none. */
     public static final String CLUSTER = "keyway";
 
@@ -46,7 +48,7 @@ public record MemberConfig(
 
     public MemberConfig {
         removed = Set.copyOf(removed);
-        if (!members.members().contains(node)) {
+        if (!joins && !members.members().contains(node)) {
             throw new IllegalArgumentException(
                     "member " + node + " is not in the member list " + members + ": add it, or name another one");
         }

@@ -8,8 +8,10 @@ import io.keyway.lock.peer.kernel.SessionLayer;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.ClientDialer;
 import io.keyway.lock.peer.session.ClientSession;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -101,6 +103,18 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
         NodeId good = addresses.get(Math.floorMod(next - 1, addresses.size()));
         addresses = good.equals(member) ? List.of(member) : List.of(good, member);
         next = 0;
+    }
+
+    /** Those are the members: one that looks for the leader dials them, and where it found members before. */
+    void learned(List<NodeId> members) {
+        if (moves) {
+            NodeId good = addresses.get(Math.floorMod(next, addresses.size()));
+            Set<NodeId> all = new LinkedHashSet<>(List.of(good));
+            all.addAll(members);
+            all.addAll(addresses);
+            addresses = List.copyOf(all);
+            next = 0;
+        }
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.DuplicateMember;
 import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.LeaderElected;
+import io.keyway.lock.peer.session.ListChanged;
 import java.util.List;
 import org.slf4j.Logger;
 
@@ -25,6 +26,13 @@ final class MemberNotices {
                     node);
         } else if (notice instanceof LeaderElected elected) {
             log.info("member {} leads, as member {} has heard", elected.leader(), node);
+        } else if (notice instanceof ListChanged list) {
+            log.info("the members are {}, as member {} has heard", String.join(",", list.members()), node);
+            if (list.removed()) {
+                log.info("member {} was removed from the list, and ends", node);
+            } else if (!list.members().contains(node)) {
+                log.info("member {} is not in the list yet: add it, with keyway member add {}", node, node);
+            }
         } else if (notice instanceof LockNotice.ClusterChanged changed) {
             log.info("{} at member {}{}", changed.type(), node, silent(changed.silent()));
         } else if (notice instanceof DuplicateMember doubled) {

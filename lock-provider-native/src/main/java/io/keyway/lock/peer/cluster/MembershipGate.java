@@ -33,6 +33,7 @@ final class MembershipGate implements PeerWatch.Watcher {
     private final List<String> members;
     private final long leastEpoch;
     private final ListConfirmation confirmation;
+    private final boolean elastic;
     private final Opening opening;
     private final MemberIncarnations<Incarnation> incarnations = new MemberIncarnations<>();
     private final PeerTroubleLog troubles = new PeerTroubleLog();
@@ -47,8 +48,18 @@ final class MembershipGate implements PeerWatch.Watcher {
         void at(long time, long epoch, boolean firstUse);
     }
 
-    /** @param leastEpoch of a member that has the token floor of this one */
-    MembershipGate(String self, List<String> members, long leastEpoch, ListConfirmation confirmation, Opening opening) {
+    /**
+     * @param leastEpoch of a member that has the token floor of this one
+     * @param elastic whether the list changes while members work, as they know themselves
+     */
+    MembershipGate(
+            String self,
+            List<String> members,
+            long leastEpoch,
+            ListConfirmation confirmation,
+            boolean elastic,
+            Opening opening) {
+        this.elastic = elastic;
         this.self = self;
         this.leastEpoch = leastEpoch;
         this.members = members;
@@ -86,7 +97,8 @@ final class MembershipGate implements PeerWatch.Watcher {
         }
         troubles.over(node);
         LOG.info("member {} {} with epoch {}", node, anew ? "has started anew" : "joined", welcome.epoch());
-        if (!welcome.members().equals(members)) {
+        boolean knowsList = elastic && confirmation.awaited().isEmpty();
+        if (!knowsList && !welcome.members().equals(members)) {
             LOG.error("member {} runs with the list {}, and {} with {}", node, welcome.members(), self, members);
             return;
         }

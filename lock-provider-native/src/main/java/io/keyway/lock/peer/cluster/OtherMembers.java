@@ -25,6 +25,8 @@ final class OtherMembers {
     private final List<PeerLink> links = new ArrayList<>();
     /** Of the first cell, if its machines talk to the other members: by their ids; empty before it has begun. */
     private final Map<String, PeerWatch> watches = new LinkedHashMap<>();
+
+    private boolean begun;
     /** Of all cells: who opens their links to each other member. */
     private final Map<MemberCell, Map<String, PeerDialer>> dialers = new ConcurrentHashMap<>();
 
@@ -65,7 +67,7 @@ final class OtherMembers {
         loop.run(() -> {
             gate.begin();
             if (talks) {
-                ids().forEach(other -> watches.put(other.toString(), new PeerWatch(other, gate)));
+                begun = true;
             }
         });
         first.look(this::turned);
@@ -87,8 +89,11 @@ final class OtherMembers {
 
     /** A cell has run a batch of turns. On the cell's thread. */
     void turned(MemberSessions sessions) {
-        if (talks && sessions.shard() == 0) {
-            watches.forEach((other, watch) -> watch.look(sessions.peers().session(other)));
+        if (begun && sessions.shard() == 0) {
+            sessions.peers()
+                    .eachSession((other, session) -> watches.computeIfAbsent(
+                                    other, fresh -> new PeerWatch(NodeId.parse(fresh), gate))
+                            .look(session));
         }
     }
 

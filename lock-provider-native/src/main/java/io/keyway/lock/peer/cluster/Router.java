@@ -207,7 +207,7 @@ public final class Router<C extends Router.Connection> {
         int cell = by.routes.cell(route.apply(command.key()));
         C connection = by.connections.get(cell);
         if (connection == null) {
-            connection = connection(by.routes.all().get(cell));
+            connection = connection(by.routes.authority(route.apply(command.key())));
             by.connections.set(cell, connection);
         }
         connection.post(command);
@@ -307,7 +307,13 @@ public final class Router<C extends Router.Connection> {
     private NodeId attached(NodeId answering, MemberList members) {
         Latest<C> known = latest;
         NodeId former = known == null ? null : known.routes.only();
-        return former == null || !members.members().contains(former) ? answering : former;
+        if (former == null) {
+            return answering;
+        }
+        // All goes over one connection to whoever leads, which is known by whom it found first.
+        boolean stays =
+                serving == Algorithm.Serving.BY_LEADER || members.members().contains(former);
+        return stays ? former : answering;
     }
 
     private void learn(Routes told) {

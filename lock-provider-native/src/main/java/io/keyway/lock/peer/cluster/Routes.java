@@ -27,11 +27,9 @@ public record Routes(
         return new Routes(members, shards, member);
     }
 
-    /** The number of the cell that decides on what has this route, in the order of {@link #all}. */
+    /** The number of the cell that decides on what has this route, among all that decide. */
     int cell(String route) {
-        return only == null
-                ? members.cell(route, shards)
-                : members.members().indexOf(only) * shards + MemberList.shard(route, shards);
+        return only == null ? members.cell(route, shards) : MemberList.shard(route, shards);
     }
 
     /** Who decides on what has this route. */

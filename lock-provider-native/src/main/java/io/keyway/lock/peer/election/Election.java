@@ -212,6 +212,9 @@ class Election implements Machine {
         PeerView peers = turn.peers();
         self = peers.self();
         lists.configured(peers.members());
+        if (!adopted.id().equals(ViewId.NONE) && adopted.members().isEmpty()) {
+            adopted = new View(adopted.id(), adopted.seats(), adopted.first(), lists.configured());
+        }
         life = turn.draw(62);
         random = (int) turn.draw(Identifier.RANDOM_BITS);
         waited = !turn.member().quarantined();

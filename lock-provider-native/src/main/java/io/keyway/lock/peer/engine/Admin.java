@@ -159,6 +159,13 @@ final class Admin {
         });
     }
 
+    /** Says to the machine of that key that a member is to be in the list, or not; or asks for the list. */
+    CompletableFuture<LockMessage.Members> changeMembers(Key keeper, String member, boolean add, Duration limit) {
+        LockCall.Question question =
+                new LockCall.ChangeMembers(numbers.incrementAndGet(), member, add, limit.toNanos());
+        return ask(keeper, question).thenApply(told -> (LockMessage.Members) told.answer());
+    }
+
     private CompletableFuture<LockNotice.Told> ask(Key key, LockCall.Question question) {
         CompletableFuture<LockNotice.Told> answer = new CompletableFuture<>();
         open.put(question.request(), answer);

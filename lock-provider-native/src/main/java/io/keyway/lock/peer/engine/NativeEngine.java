@@ -9,6 +9,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
@@ -61,6 +62,7 @@ public final class NativeEngine implements LockEngine {
     private final UntoldUses untold;
     private final Admin admin;
     private final ClientRuntime runtime;
+    private final Optional<ClusterMembers> members;
     private volatile @Nullable Observer observer;
 
     /** What comes back with a grant that took the place of another one, in another mode. */
@@ -91,6 +93,7 @@ public final class NativeEngine implements LockEngine {
         this.admin = new Admin(algorithm.id(), this::post, this::server);
         this.untold = new UntoldUses(NativeEngine::tell, this::after);
         this.runtime = runtime.apply(this::heard);
+        this.members = algorithm.listKeeper().map(keeper -> new MemberListClient(keeper, admin, this.runtime));
     }
 
     /**
@@ -336,7 +339,7 @@ public final class NativeEngine implements LockEngine {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return runtime.unwrap(type);
+        return type == ClusterMembers.class ? members.map(type::cast) : runtime.unwrap(type);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.client.DirectoryClient;
 import io.keyway.lock.peer.election.ElectionSettings;
 import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
@@ -86,8 +87,8 @@ public final class FailoverAlgorithm implements Algorithm {
     }
 
     @Override
-    public boolean isElastic() {
-        return true;
+    public Optional<Key> listKeeper() {
+        return Optional.of(FailoverKeys.LEADERSHIP);
     }
 
     @Override
@@ -119,7 +120,8 @@ public final class FailoverAlgorithm implements Algorithm {
 
     @Override
     public MachineFactory clientMachines() {
-        return LeaseAlgorithm.ofClient(FailoverKeys.ALGORITHM, settings);
+        MachineFactory locks = LeaseAlgorithm.ofClient(FailoverKeys.ALGORITHM, settings);
+        return key -> key.equals(FailoverKeys.LEADERSHIP) ? new DirectoryClient(key) : locks.create(key);
     }
 
     @Override

@@ -17,8 +17,10 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
 import io.keyway.lock.peer.session.LeaderElected;
 import io.keyway.lock.peer.session.LeaderGoal;
+import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.List;
 
@@ -69,6 +71,9 @@ class Leadership implements Machine {
     private ViewId seat = ViewId.NONE;
     private ViewId opened = ViewId.NONE;
     private String leader = "";
+    /** Of the latest view. */
+    private List<String> members = List.of();
+
     private long leasedUntil = Turn.NEVER;
     /** The highest epoch that a majority has recorded, of those reserved for this seat. */
     private long recorded;
@@ -139,6 +144,7 @@ class Leadership implements Machine {
 
     private void elected(Elected elected, Turn turn) {
         View view = elected.view();
+        listed(view, turn);
         ViewId mine = view.since(turn.peers().self());
         String former = leader;
         leader = String.join(",", view.leaders());
@@ -156,6 +162,15 @@ class Leadership implements Machine {
             seat = mine;
             takeOver(view, elected, turn);
         }
+    }
+
+    private void listed(View view, Turn turn) {
+        boolean now = view.members().contains(turn.peers().self());
+        if (!view.members().equals(members)) {
+            turn.tell(new ListChanged(
+                    view.members(), !now && members.contains(turn.peers().self())));
+        }
+        members = view.members();
     }
 
     private boolean leads() {
@@ -252,7 +267,11 @@ class Leadership implements Machine {
     }
 
     @Override
-    public void received(Peer from, Message message, Turn turn) {}
+    public void received(Peer from, Message message, Turn turn) {
+        if (message instanceof ChangeMembers wish && turn.peers().member(from).isEmpty()) {
+            turn.send(from, MemberRequests.answer(wish, turn));
+        }
+    }
 
     @Override
     public void due(int slot, Turn turn) {
@@ -291,6 +310,7 @@ class Leadership implements Machine {
         copy.seat = seat;
         copy.opened = opened;
         copy.leader = leader;
+        copy.members = members;
         copy.leasedUntil = leasedUntil;
         copy.recorded = recorded;
         copy.reserved = reserved;
@@ -305,6 +325,7 @@ class Leadership implements Machine {
         out.value(seat)
                 .value(opened)
                 .put(leader)
+                .value(members)
                 .time(leasedUntil)
                 .put(recorded)
                 .put(reserved)

@@ -75,9 +75,17 @@ public interface Algorithm {
         return false;
     }
 
-    /** Whether members can be added and removed while the others work; it talks to members then. */
+    /**
+     * The machine of a member that adds and removes members while the others work, asked by {@link
+     * LockMessage.ChangeMembers}; empty if the list does not change. Its members talk to members.
+     */
+    default Optional<Key> listKeeper() {
+        return Optional.empty();
+    }
+
+    /** Whether members are added and removed while the others work. */
     default boolean isElastic() {
-        return false;
+        return listKeeper().isPresent();
     }
 
     /** The machines that a member's cell has from its start, each of which is called with {@link Started}. */

@@ -175,6 +175,23 @@ public sealed interface LockCall extends Call {
         }
     }
 
+    /**
+     * That member is to be in the list of the cluster, or not; or, if it is empty, who is in it?
+     *
+     * @param add false: it is to be removed
+     */
+    record ChangeMembers(long request, String member, boolean add, long limit) implements Question {
+        @Override
+        public ChangeMembers within(long left) {
+            return new ChangeMembers(request, member, add, left);
+        }
+
+        @Override
+        public LockMessage message(Key key) {
+            return new LockMessage.ChangeMembers(key, request, member, add);
+        }
+    }
+
     /** Ends the grant that uses that token, and no other. */
     record Break(long request, long token, String reason, long limit) implements Question {
         @Override

@@ -9,12 +9,14 @@ import io.keyway.lock.peer.service.LockMessage.Acquire;
 import io.keyway.lock.peer.service.LockMessage.Answer;
 import io.keyway.lock.peer.service.LockMessage.Blocked;
 import io.keyway.lock.peer.service.LockMessage.Break;
+import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
 import io.keyway.lock.peer.service.LockMessage.Changed;
 import io.keyway.lock.peer.service.LockMessage.ClusterState;
 import io.keyway.lock.peer.service.LockMessage.Denied;
 import io.keyway.lock.peer.service.LockMessage.Follow;
 import io.keyway.lock.peer.service.LockMessage.Granted;
 import io.keyway.lock.peer.service.LockMessage.ListNames;
+import io.keyway.lock.peer.service.LockMessage.Members;
 import io.keyway.lock.peer.service.LockMessage.Misdirected;
 import io.keyway.lock.peer.service.LockMessage.NotGranted;
 import io.keyway.lock.peer.service.LockMessage.Page;
@@ -214,7 +216,20 @@ public final class LockCodec implements BodyCodec {
                     29,
                     ClusterState.class,
                     (m, out) -> LockFields.names(m.silent(), out.flag(m.up()).flag(m.ready())),
-                    (k, e, in) -> new ClusterState(k, in.flag(), in.flag(), LockFields.names(in))));
+                    (k, e, in) -> new ClusterState(k, in.flag(), in.flag(), LockFields.names(in))),
+            row(
+                    30,
+                    ChangeMembers.class,
+                    (m, out) -> out.varint(m.request()).text(m.member()).flag(m.add()),
+                    (k, e, in) -> new ChangeMembers(k, in.varint(), in.text(LockFields.MAX_NAME), in.flag())),
+            row(
+                    31,
+                    Members.class,
+                    (m, out) -> LockFields.names(m.members(), out.varint(m.request()))
+                            .flag(m.refused())
+                            .text(m.why()),
+                    (k, e, in) -> new Members(
+                            k, in.varint(), LockFields.names(in), in.flag(), in.text(LockFields.MAX_TEXT))));
 
     private static final Map<Class<?>, Row> BY_MESSAGE = new LinkedHashMap<>();
 

@@ -323,6 +323,23 @@ public sealed interface LockMessage extends Message {
         }
     }
 
+    /**
+     * That member is to be in the list of the cluster, or not; or, if it is empty, who is in it? To be said again until
+     * it is so.
+     *
+     * @param add false: it is to be removed
+     */
+    record ChangeMembers(Key key, long request, String member, boolean add) implements LockMessage {}
+
+    /**
+     * Answers ChangeMembers, at once.
+     *
+     * @param members the list at this time
+     * @param refused it will not be changed like that
+     * @param why it is not as it is wanted; empty if nothing is known
+     */
+    record Members(Key key, long request, List<String> members, boolean refused, String why) implements Reply {}
+
     /** Ends the grant that uses this token, and no other. */
     record Break(Key key, long request, long token, String reason) implements LockMessage {}
 

@@ -8,7 +8,7 @@ import java.util.List;
  * Which authority a cell is, and what a member tells of its cluster in each welcome.
  *
  * @param node the member's id in its cluster
- * @param members the ids of all members, this one included
+ * @param members the ids of all members; this one is among them, unless it is to become one
  * @param shard which of the member's cells this is, from 0
  * @param shards how many cells each member has
  * @param fresh this life of the member began as the first use of the cluster
@@ -38,9 +38,8 @@ public record Membership(
                         "node \"" + member + "\": 1 to " + SessionSettings.MAX_NODE + " bytes");
             }
         }
-        if (!members.contains(node) || members.size() > MAX_MEMBERS) {
-            throw new IllegalArgumentException(
-                    "node " + node + " of " + members + ": it must be one of them, and they at most " + MAX_MEMBERS);
+        if (members.isEmpty() || members.size() > MAX_MEMBERS) {
+            throw new IllegalArgumentException(members.size() + " members: at least 1, and at most " + MAX_MEMBERS);
         }
         if (lastEpoch >= LARGEST_EPOCH) {
             throw new IllegalArgumentException("no epoch is left above " + lastEpoch);

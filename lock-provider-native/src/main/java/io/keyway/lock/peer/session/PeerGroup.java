@@ -20,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,10 +147,8 @@ public final class PeerGroup implements PeerView {
     }
 
     /** The others that are talked to, and what the session with each knows; to be looked at between turns. */
-    public Map<String, ClientSession> sessions() {
-        Map<String, ClientSession> all = new LinkedHashMap<>();
-        others.forEach((member, fellow) -> all.put(member, fellow.session));
-        return all;
+    public void eachSession(BiConsumer<String, ClientSession> looks) {
+        others.forEach((member, fellow) -> looks.accept(member, fellow.session));
     }
 
     /** What the session with that member knows; to be looked at between turns. */

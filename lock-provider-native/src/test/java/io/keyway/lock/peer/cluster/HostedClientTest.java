@@ -73,7 +73,8 @@ class HostedClientTest {
                         TTL,
                         shards,
                         Security.insecure(),
-                        0),
+                        0,
+                        false),
                 algorithm,
                 () -> {});
     }

@@ -127,7 +127,8 @@ final class TestMembers implements AutoCloseable {
                 maxTtl,
                 algorithm.serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
-                floors.getOrDefault(letter, 0L));
+                floors.getOrDefault(letter, 0L),
+                false);
         ClusterMember member = ClusterMember.start(plan, algorithm, () -> ended.add(letter));
         running.put(letter, member);
         return member;

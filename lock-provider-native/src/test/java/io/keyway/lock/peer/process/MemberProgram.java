@@ -52,7 +52,8 @@ final class MemberProgram {
                 Duration.ofMillis(Long.parseLong(args[4])),
                 algorithm().serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
                 security(Path.of(args[5])),
-                0);
+                0,
+                false);
         try (ClusterMember member = ClusterMember.start(plan, algorithm(), () -> System.exit(FAILED))) {
             String trace = System.getProperty(TRACE);
             if (trace != null) {

@@ -1,0 +1,39 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.lease;
+
+import io.keyway.lock.peer.election.ElectionCall;
+import io.keyway.lock.peer.kernel.PeerView;
+import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
+import io.keyway.lock.peer.service.LockMessage.Members;
+import io.keyway.lock.peer.session.Membership;
+import java.util.List;
+
+/** Answers an administrator who asks for another list of members, and passes the wish on to the election. */
+final class MemberRequests {
+    private MemberRequests() {}
+
+    static Members answer(ChangeMembers wish, Turn turn) {
+        PeerView peers = turn.peers();
+        List<String> members = peers.members();
+        String member = wish.member();
+        if (member.isEmpty() || members.contains(member) == wish.add()) {
+            return new Members(wish.key(), wish.request(), members, false, "");
+        }
+        if (!wish.add() && members.size() == 1) {
+            return refused(wish, members, "the only member cannot be removed: add another one first");
+        }
+        if (wish.add() && members.size() >= Membership.MAX_MEMBERS) {
+            return refused(wish, members, "a cluster has at most " + Membership.MAX_MEMBERS + " members");
+        }
+        turn.call(FailoverKeys.ELECTION, new ElectionCall.ChangeMembers(member, wish.add()));
+        String why = wish.add() && !peers.up(member)
+                ? member + " does not answer " + peers.self() + " yet: is it started there, with --join?"
+                : "a majority of the members, with and without " + member + ", has not agreed yet";
+        return new Members(wish.key(), wish.request(), members, false, why);
+    }
+
+    private static Members refused(ChangeMembers wish, List<String> members, String why) {
+        return new Members(wish.key(), wish.request(), members, true, why);
+    }
+}
