@@ -255,7 +255,9 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         members.complete(
                 routes.members().members().stream().map(NodeId::toString).toList());
         router.connections()
-                .forEach(connection -> connection.learned(routes.members().members()));
+                .forEach(connection -> connection.learned(routes.members().members().stream()
+                        .map(NodeId::toString)
+                        .toList()));
         greeted.complete(null);
     }
 
@@ -327,6 +329,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     /** A batch of turns is over. */
     void turned(MemberConnection connection, ClientSession session, boolean connectionChanged) {
         clock.look();
+        connection.referred(session.referral());
         router.turned(connection, session.lastWelcome(), session.trouble());
         if (connectionChanged) {
             connections.changed(connection.server(), session.connected());

@@ -33,6 +33,7 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
     private List<NodeId> addresses;
     private int next;
     private boolean connected;
+    private List<String> referral = List.of();
     /** It goes on at another address when another member leads. */
     private final boolean moves;
 
@@ -105,12 +106,21 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
         next = 0;
     }
 
+    /** Those are the members, says one that does not lead. */
+    @SuppressWarnings("ReferenceEquality") // the same answer is looked at once
+    void referred(List<String> members) {
+        if (members != referral) {
+            referral = members;
+            learned(members);
+        }
+    }
+
     /** Those are the members: one that looks for the leader dials them, and where it found members before. */
-    void learned(List<NodeId> members) {
+    void learned(List<String> members) {
         if (moves) {
             NodeId good = addresses.get(Math.floorMod(next, addresses.size()));
             Set<NodeId> all = new LinkedHashSet<>(List.of(good));
-            all.addAll(members);
+            members.forEach(each -> all.add(NodeId.parse(each)));
             all.addAll(addresses);
             addresses = List.copyOf(all);
             next = 0;

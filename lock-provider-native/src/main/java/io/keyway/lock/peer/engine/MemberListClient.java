@@ -68,12 +68,12 @@ final class MemberListClient implements ClusterMembers {
                 if (!(e.getCause() instanceof LockUnavailableException unavailable) || !unavailable.retryable()) {
                     throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
                 }
-                why = String.valueOf(unavailable.getMessage());
+                why = unavailable.getMessage() + ".";
                 pause();
             }
         }
         throw new LockUnavailableException(
-                member.isEmpty() ? "the members are not known: " + why : unchanged(member, add, limit, why),
+                member.isEmpty() ? "The members are not known: " + why : unchanged(member, add, limit, why),
                 null,
                 runtime.server(),
                 null);
@@ -81,7 +81,7 @@ final class MemberListClient implements ClusterMembers {
 
     private static String unchanged(String member, boolean add, Duration limit, String why) {
         return member + " was not " + (add ? "added" : "removed") + " within " + limit.toMillis() + "ms: " + why
-                + ". It may still come to be so for some seconds; look at the list, and say it again.";
+                + " It may still come to be so for some seconds; look at the list, and say it again.";
     }
 
     private void pause() throws InterruptedException {

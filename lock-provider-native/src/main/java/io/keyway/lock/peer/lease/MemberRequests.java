@@ -29,7 +29,7 @@ final class MemberRequests {
         turn.call(FailoverKeys.ELECTION, new ElectionCall.ChangeMembers(member, wish.add()));
         String why = wish.add() && !peers.up(member)
                 ? member + " does not answer " + peers.self() + " yet: is it started there, with --join?"
-                : "a majority of the members, with and without " + member + ", has not agreed yet";
+                : "a majority of the members, with and without " + member + ", has not agreed yet.";
         return new Members(wish.key(), wish.request(), members, false, why);
     }
 

@@ -99,6 +99,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     /** Who answers on the current link, once it has. */
     private @Nullable Incarnation answering;
 
+    private List<String> referral = List.of();
     private long provedAt;
     private long upSince;
     /** Nanoseconds from the last proof to its welcome; 0 before the first. */
@@ -307,7 +308,17 @@ public final class ClientSession implements SessionLayer, ClientView {
             over(session, false, "the member has ended the session", turn);
             return;
         }
+        if (refusal.code() == RefuseCode.NOT_LEADING
+                && proved
+                && !refusal.here().isEmpty()) {
+            referral = List.of(refusal.here().split(","));
+        }
         failed(handshake.why(refusal), refusal.code().lasting(), turn);
+    }
+
+    /** The members of the cluster, as one that does not lead has told; empty before one has. */
+    public List<String> referral() {
+        return referral;
     }
 
     private void welcomed(Welcome welcome, SessionTurn turn) {
@@ -734,6 +745,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         copy.failures = failures;
         copy.hello = hello;
         copy.answering = answering;
+        copy.referral = referral;
         copy.provedAt = provedAt;
         copy.upSince = upSince;
         copy.roundTrip = roundTrip;
@@ -757,6 +769,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 .put(failures)
                 .value(hello)
                 .value(answering)
+                .value(referral)
                 .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
                 .put(roundTrip)
                 .time(phase == Phase.UP ? upSince : Turn.NEVER);

@@ -89,7 +89,7 @@ final class Handshake {
         PeerGroup elastic = peers != null && peers.isElastic() ? peers : null;
         boolean member = hello.role() == Role.MEMBER;
         if (member && elastic != null && !elastic.knows(hello.from())) {
-            return new Refuse(RefuseCode.NOT_LISTED, "from", String.join(",", elastic.members()), hello.from());
+            return new Refuse(RefuseCode.NOT_LISTED, "from", SessionSettings.told(elastic.members()), hello.from());
         }
         if (member && elastic == null && membership.members().size() == 1) {
             return new Refuse(

@@ -337,7 +337,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
             }
             return; // a hello or proof again: the network's duplicate
         }
-        if (frame instanceof Hello said && !leadsFor(said, turn)) {
+        boolean believes = frame instanceof Hello hello
+                && (hello.resume() != null || !hello.seen().isEmpty());
+        if (believes && !leadsFor((Hello) frame, turn)) {
             // Without a challenge: who meets another life of whom it believes in takes the former one for over.
             handshake.refuse(link, Handshake.refuse(RefuseCode.NOT_LEADING), turn);
             return;
@@ -351,7 +353,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
         } else if (doubled(link, hello, turn)) {
             return;
         } else if (!leadsFor(hello, turn)) {
-            handshake.refuse(link, Handshake.refuse(RefuseCode.NOT_LEADING), turn);
+            // Who has never met a leader hears where there may be one.
+            String members = peers == null ? "" : SessionSettings.told(peers.members());
+            handshake.refuse(link, new Refuse(RefuseCode.NOT_LEADING, "", members, ""), turn);
         } else if (heardOfOneself(hello, turn)) {
             RefuseCode unfit = raise(hello, turn);
             if (unfit == null) {

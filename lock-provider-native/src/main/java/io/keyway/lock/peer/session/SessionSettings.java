@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.session;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
  * What both ends of a session are configured with. Immutable; times in nanoseconds.
@@ -138,6 +139,19 @@ public record SessionSettings(
                 maxHalfOpen,
                 proof,
                 floor);
+    }
+
+    /** As many of these ids, with commas between, as a refusal can show. */
+    static String told(List<String> members) {
+        String text = "";
+        for (String member : members) {
+            String longer = text + (text.isEmpty() ? "" : ",") + member;
+            if (longer.getBytes(StandardCharsets.UTF_8).length > MAX_TOLD) {
+                return text;
+            }
+            text = longer;
+        }
+        return text;
     }
 
     private static String told(String text) {

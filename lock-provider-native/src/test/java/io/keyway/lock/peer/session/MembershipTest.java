@@ -125,8 +125,8 @@ class MembershipTest {
     }
 
     @Test
-    void aMemberThatIsNotInItsListCannotBe() {
-        assertThatIllegalArgumentException().isThrownBy(() -> new Membership("d:1", MEMBERS, 0, 1, false, 0, 1000));
+    void aCellIsOneOfItsMembersShards() {
         assertThatIllegalArgumentException().isThrownBy(() -> new Membership("a:1", MEMBERS, 4, 4, false, 0, 1000));
+        assertThatIllegalArgumentException().isThrownBy(() -> new Membership("a:1", List.of(), 0, 1, false, 0, 1000));
     }
 }
