@@ -36,7 +36,7 @@ import java.util.Set;
  */
 abstract class AttachedMembers extends FixedMembers {
     /** Of as many members as there may be. */
-    static final List<String> IDS = List.of("a", "b", "c", "d", "e");
+    static final List<String> IDS = List.of("a", "b", "c", "d", "e", "f");
 
     private final Algorithm algorithm;
     private final Authority[] authorities;
@@ -70,6 +70,22 @@ abstract class AttachedMembers extends FixedMembers {
      */
     abstract long confirmedWithin();
 
+    /** The members that there are at first. */
+    List<String> listed() {
+        return ids;
+    }
+
+    /** The ids of all nodes that are members at some time. */
+    List<String> ids() {
+        return ids;
+    }
+
+    /** Until when a member is silent of which nobody knows what it granted. */
+    private long unknown(SimNode node) {
+        long whole = node.clock() + SessionSettings.quarantine(world.options().maxTtl());
+        return node.incarnation() == 1 ? whole : node.quarantineUntil();
+    }
+
     /** The machines of that member, those watched that an oracle wants to see. */
     abstract MachineFactory watched(int member, MachineFactory members);
 
@@ -91,14 +107,15 @@ abstract class AttachedMembers extends FixedMembers {
         }
         node.disk().start(1 + world.now() / Nanos.SECOND, world.options().maxTtl());
         String id = ids.get(node.slot());
-        boolean isFirstUse = node.incarnation() == 1 && confirmedWithin() > 0;
-        Membership membership = new Membership(id, ids, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
+        List<String> listed = listed();
+        boolean isFirstUse = node.incarnation() == 1 && confirmedWithin() > 0 && listed.contains(id);
+        Membership membership = new Membership(id, listed, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions = new MemberSessions(
                 settings,
                 membership,
                 Sessions.incarnation(node, 0),
                 node.disk().startEpoch(),
-                isFirstUse ? Turn.NEVER : node.quarantineUntil(),
+                isFirstUse ? Turn.NEVER : listed.contains(id) ? node.quarantineUntil() : unknown(node),
                 Horizon.NONE);
         sessions.withPeers(algorithm.isElastic());
         if (algorithm.serving() == Algorithm.Serving.BY_LEADER) {

@@ -26,6 +26,7 @@ final class FailoverMembers extends AttachedMembers {
     private final Map<Integer, Integer> dials = new HashMap<>();
 
     private final long confirmedWithin;
+    private final ListOperator operator;
 
     FailoverMembers(
             SimWorld world, Authority[] authorities, LeaseUsers users, LockSettings settings, MachineFactory machines) {
@@ -33,6 +34,7 @@ final class FailoverMembers extends AttachedMembers {
         Draws draws = new Draws(world.options().seed(), 13);
         boolean priorities = draws.chance(200);
         confirmedWithin = new Draws(world.options().seed(), 16).chance(300) ? 2 * Nanos.SECOND : 0;
+        operator = new ListOperator(world, ids(), FailoverView.election());
         for (int member = 0; member < world.memberNodes(); member++) {
             int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
             elections.add(new FailoverAlgorithm(settings)
@@ -57,6 +59,19 @@ final class FailoverMembers extends AttachedMembers {
                 true,
                 Set.of(),
                 new FailoverAlgorithm().id());
+    }
+
+    @Override
+    List<String> listed() {
+        return operator.first();
+    }
+
+    @Override
+    public void start(SimNode node) {
+        super.start(node);
+        if (node.isMember() && node.incarnation() == 1) {
+            operator.started(node);
+        }
     }
 
     @Override
