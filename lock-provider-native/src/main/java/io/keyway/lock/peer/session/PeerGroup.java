@@ -106,14 +106,8 @@ public final class PeerGroup implements PeerView {
 
     private Fellow add(String member) {
         SessionTarget target = SessionTarget.peer(membership.node(), member, membership.shard());
-        return add(member, dialled.size(), new ClientSession(settings, self, target, List.of(), 0, 0));
-    }
-
-    private Fellow add(String member, int index, ClientSession session) {
-        if (index == dialled.size()) {
-            dialled.add(member);
-        }
-        Fellow fellow = new Fellow(member, index, session);
+        Fellow fellow = new Fellow(member, dialled.size(), new ClientSession(settings, self, target, List.of(), 0, 0));
+        dialled.add(member);
         others.put(member, fellow);
         return fellow;
     }
@@ -291,6 +285,7 @@ public final class PeerGroup implements PeerView {
             }
         }
         for (Fellow fellow : leaving) {
+            fellow.begin(turn);
             fellow.session.flush(fellow);
             fellow.hangUpLast();
         }
@@ -390,15 +385,10 @@ public final class PeerGroup implements PeerView {
         copy.watchers.addAll(watchers);
         copy.resumedAt = resumedAt;
         for (Fellow fellow : others.values()) {
-            Fellow twin = copy.add(fellow.member, fellow.index, fellow.session.copy());
-            twin.life = fellow.life;
-            twin.up = fellow.up;
-            twin.restarted = fellow.restarted;
-            twin.suspected = fellow.suspected;
-            twin.since = fellow.since;
-            twin.wake = fellow.wake;
-            twin.lastLink = fellow.lastLink;
-            twin.touched = fellow.touched;
+            copy.others.put(fellow.member, fellow.copy(copy));
+        }
+        for (Fellow fellow : leaving) {
+            copy.leaving.add(fellow.copy(copy));
         }
         return copy;
     }
@@ -447,6 +437,19 @@ public final class PeerGroup implements PeerView {
             this.member = member;
             this.index = index;
             this.session = session;
+        }
+
+        Fellow copy(PeerGroup copied) {
+            Fellow twin = copied.new Fellow(member, index, session.copy());
+            twin.life = life;
+            twin.up = up;
+            twin.restarted = restarted;
+            twin.suspected = suspected;
+            twin.since = since;
+            twin.wake = wake;
+            twin.lastLink = lastLink;
+            twin.touched = touched;
+            return twin;
         }
 
         /** Says goodbye: nobody is to hear of it any more. */
