@@ -11,19 +11,17 @@ import io.keyway.lock.peer.member.DiskThread;
 import io.keyway.lock.peer.member.Member;
 import io.keyway.lock.peer.member.MemberCell;
 import io.keyway.lock.peer.member.MemberFile;
-import io.keyway.lock.peer.member.StartState;
 import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.session.LeaderElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
-import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -53,6 +51,7 @@ public final class ClusterMember extends Member {
     private final OtherMembers others;
     private final @Nullable MemberAcceptor acceptor;
     private volatile boolean removed;
+    private volatile String leader = "";
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
     private volatile long opensAt;
 
@@ -109,36 +108,12 @@ public final class ClusterMember extends Member {
         config.security().checkListening(config.listen());
         DataDirectory directory = DataDirectory.open(config, cells, new SystemFacts());
         try {
-            return new ClusterMember(config, cells, directory, confirmation(config, algorithm, directory), ended);
+            return new ClusterMember(
+                    config, cells, directory, MembershipGate.confirmation(config, algorithm, directory.file()), ended);
         } catch (IOException | RuntimeException e) {
             directory.close();
             throw e;
         }
-    }
-
-    private static ListConfirmation confirmation(MemberConfig config, Algorithm algorithm, DataDirectory directory) {
-        MemberFile file = directory.file();
-        if (algorithm.isElastic() && !firstUse(file)) {
-            return ListConfirmation.unneeded(System.nanoTime());
-        } else if (config.joins()) {
-            throw new IllegalArgumentException(
-                    algorithm.isElastic()
-                            ? "--init is for a cluster that never ran, and --join for one that works: say one of them"
-                            : "the list of " + algorithm.name()
-                                    + " changes by a restart of all members, not by --join");
-        }
-        return ListConfirmation.start(
-                config.node().toString(),
-                config.ids(),
-                file.list(),
-                firstUse(file),
-                config.removedIds(),
-                SessionSettings.quarantine(longestTtl(file, config.maxTtl())),
-                System.nanoTime());
-    }
-
-    private static boolean firstUse(MemberFile file) {
-        return file.start() instanceof StartState.FirstUse;
     }
 
     private ClusterMember(
@@ -167,7 +142,7 @@ public final class ClusterMember extends Member {
                 config.shards(),
                 config.security(),
                 directory.path(),
-                firstUse(directory.file()) ? "; first use, by --init" : previousRun());
+                MembershipGate.isFirstUse(directory.file()) ? "; first use, by --init" : previousRun());
         this.gate = new MembershipGate(
                 node(),
                 config.ids(),
@@ -224,7 +199,7 @@ public final class ClusterMember extends Member {
                 config.ids(),
                 0,
                 config.shards(),
-                firstUse(file),
+                MembershipGate.isFirstUse(file),
                 longestTtl(file, config.maxTtl()),
                 file.lastEpoch(config.tokenFloor() == 0 ? 0 : epoch()));
         List<FrameCodec> codecs = new ArrayList<>();
@@ -292,13 +267,9 @@ public final class ClusterMember extends Member {
             LOG.info(
                     "member {} opens in {} s: leases that were granted before the list was confirmed may last so long",
                     node(),
-                    seconds(left));
+                    MemberNotices.seconds(left));
         }
         cells().forEach(cell -> cell.loop().post(new Input.Confirmed(at, epoch, firstUse)));
-    }
-
-    private static long seconds(long nanos) {
-        return Duration.ofNanos(nanos).plusMillis(999).toSeconds();
     }
 
     /** Says from time to time why nothing is granted. On the disk's thread. */
@@ -314,7 +285,7 @@ public final class ClusterMember extends Member {
             LOG.info(
                     "member {} grants nothing yet: leases of an earlier life may be held{}",
                     node(),
-                    left > 0 ? " for another " + seconds(left) + " s" : "");
+                    left > 0 ? " for another " + MemberNotices.seconds(left) + " s" : "");
         }
         disk().runAfter(REPORT_MILLIS, this::report);
     }
@@ -360,13 +331,20 @@ public final class ClusterMember extends Member {
     @Override
     protected void heard(Notice notice) {
         MemberNotices.log(LOG, node(), notice);
-        if (notice instanceof ListChanged list && list.removed() && !removed) {
+        if (notice instanceof LeaderElected elected) {
+            leader = elected.leader();
+        } else if (notice instanceof ListChanged list && list.removed() && !removed) {
             removed = true;
             DiskThread.aside("keyway-" + node() + "-removed", () -> {
                 close();
                 ended.run();
             });
         }
+    }
+
+    /** The member that leads, as this one has heard; empty if it has not, or none does by its algorithm. */
+    String leader() {
+        return leader;
     }
 
     /** Whether it has ended, or is about to, since it was removed from the list. */

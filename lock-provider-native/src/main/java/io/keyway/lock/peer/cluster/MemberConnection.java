@@ -107,9 +107,8 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
     }
 
     /** Those are the members, says one that does not lead. */
-    @SuppressWarnings("ReferenceEquality") // the same answer is looked at once
     void referred(List<String> members) {
-        if (members != referral) {
+        if (!members.equals(referral)) {
             referral = members;
             learned(members);
         }

@@ -7,6 +7,7 @@ import io.keyway.lock.peer.session.DuplicateMember;
 import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.LeaderElected;
 import io.keyway.lock.peer.session.ListChanged;
+import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 
@@ -44,6 +45,11 @@ final class MemberNotices {
                     doubled.refused(),
                     doubled.refused());
         }
+    }
+
+    /** For people: never less than it is. */
+    static long seconds(long nanos) {
+        return Duration.ofNanos(nanos).plusMillis(999).toSeconds();
     }
 
     private static String silent(List<String> members) {

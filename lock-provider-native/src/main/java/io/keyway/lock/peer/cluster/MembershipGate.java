@@ -3,6 +3,10 @@ package io.keyway.lock.peer.cluster;
 
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.member.Member;
+import io.keyway.lock.peer.member.MemberFile;
+import io.keyway.lock.peer.member.StartState;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.WelcomeInfo;
@@ -65,6 +69,36 @@ final class MembershipGate implements PeerWatch.Watcher {
         this.members = members;
         this.confirmation = confirmation;
         this.opening = opening;
+    }
+
+    /**
+     * Whether the list of a member that starts is to be confirmed, and by whom.
+     *
+     * @throws IllegalArgumentException if it does not allow a start, with what is wrong and what to do
+     */
+    static ListConfirmation confirmation(MemberConfig config, Algorithm algorithm, MemberFile file) {
+        if (algorithm.isElastic() && !isFirstUse(file)) {
+            return ListConfirmation.unneeded(System.nanoTime());
+        } else if (config.joins()) {
+            throw new IllegalArgumentException(
+                    algorithm.isElastic()
+                            ? "--init is for a cluster that never ran, and --join for one that works: say one of them"
+                            : "the list of " + algorithm.name()
+                                    + " changes by a restart of all members, not by --join");
+        }
+        return ListConfirmation.start(
+                config.node().toString(),
+                config.ids(),
+                file.list(),
+                isFirstUse(file),
+                config.removedIds(),
+                SessionSettings.quarantine(Member.longestTtl(file, config.maxTtl())),
+                System.nanoTime());
+    }
+
+    /** Whether that life of a member is the first use of its cluster. */
+    static boolean isFirstUse(MemberFile file) {
+        return file.start() instanceof StartState.FirstUse;
     }
 
     /** Starts to wait. */

@@ -50,7 +50,7 @@ import java.util.TreeSet;
  *       says of that is on its disk before it leaves. So two views that are confirmed by majorities were elected one
  *       after the other, and the later one's proposer knew of the earlier one.
  *   <li>V2. The users may count what leaders say until {@link ElectionCall.Leased}, which is a lease after the latest
- *       time at which they asked whom a majority of the configured members has confirmed to have promised nothing later
+ *       time at which they asked whom a majority of its members has confirmed to have promised nothing later
  *       than the present view. Who knew no view has confirmed none: the leaders of a first view, who need not be
  *       silent, would not have to wait for those who count by one that it voted for.
  *   <li>A leader that others hear stays: it keeps its seat, and the view since which it has it.
@@ -60,6 +60,8 @@ import java.util.TreeSet;
  *       forgotten anything.
  *   <li>V6. Leaders let in no ticket above what a majority has recorded by the view that they lead in; so whoever
  *       counts the votes for the next view knows a bound of all of them. {@link Bounds} says what is recorded.
+ *   <li>A view counts by the list of members that it has. A majority of the list before it and of its own has voted for
+ *       it, and of each list that one of these has voted for since it adopted a view ({@link MemberLists}).
  * </ul>
  */
 class Election implements Machine {
@@ -107,7 +109,6 @@ class Election implements Machine {
     private String self = "";
     private long life;
     private int random;
-
     private Phase phase = Phase.BOOTING;
     private boolean started;
     /** It has no record, although it may have had one. */
@@ -127,11 +128,10 @@ class Election implements Machine {
     private View missed = View.NONE;
 
     private long recorded;
-
     /** When this member holds an election, in its pause, or waits no more, while it votes. */
     private long date = Turn.NEVER;
     /** Who has said that it wants one, since the last view. */
-    private final TreeMap<String, ElectionDate> dates = new TreeMap<>();
+    private ElectionDates dates = new ElectionDates();
 
     private VoteCount counting = new VoteCount();
 
@@ -142,7 +142,7 @@ class Election implements Machine {
 
     private Reminders reminders = new Reminders();
     /** Since when leaders are not heard. */
-    private final TreeMap<String, Long> lostSince = new TreeMap<>();
+    private LostLeaders lost = new LostLeaders();
 
     private Confirmations confirmations = new Confirmations();
     /** What that member has asked of a view that this one did not know. */
@@ -293,7 +293,7 @@ class Election implements Machine {
         if (!now.equals(members)) {
             members = now;
             confirmations.forgetAll();
-            dates.keySet().retainAll(members);
+            dates.keep(members);
         }
         Set<String> all = new TreeSet<>(members);
         all.addAll(lists.voted());
@@ -312,7 +312,7 @@ class Election implements Machine {
     private void greet(String member, Turn turn) {
         if (forgot) {
             reminders.remove(member);
-            if (waited || listened) {
+            if (listened) {
                 say(member, new Remind(settings.key()), turn);
             }
             return;
@@ -413,7 +413,7 @@ class Election implements Machine {
             sayLeaders(member, turn); // it may not know that it is none, and takes part in no election of others
             return;
         }
-        boolean isNew = dates.put(member, wish) == null;
+        boolean isNew = dates.isNew(member, wish);
         if (isNew && phase == Phase.PAUSE) {
             say(member, date(turn), turn); // when that was said to all it may not have listened yet
         }
@@ -503,18 +503,12 @@ class Election implements Machine {
 
     /** Whether a leader was lost, for long enough, whose seat another member can take. */
     private boolean lacksLeader(Turn turn) {
-        Set<String> missing = missing(turn);
-        lostSince.keySet().retainAll(missing);
-        boolean lost = false;
-        for (String leader : missing) {
-            Long since = lostSince.putIfAbsent(leader, turn.now());
-            lost |= since != null && turn.now() - since >= detection(turn);
-        }
+        boolean isLost = lost.areLost(missing(turn), turn.now(), detection(turn));
         boolean spare = false;
         for (String member : members) {
             spare |= !adopted.leads(member) && !isSilent(member, turn);
         }
-        return lost && spare;
+        return isLost && spare;
     }
 
     /** Its state follows from what it knows. */
@@ -546,7 +540,7 @@ class Election implements Machine {
             if (!none && !isStuck() && !lacks) {
                 phase = Phase.ELECTED;
                 date = Turn.NEVER;
-                if (!wanted(turn).equals(members)) {
+                if (!change.after(members, each -> heard(each, turn)).equals(members)) {
                     begin(false, turn);
                 }
             } else if (phase != Phase.PAUSE) {
@@ -575,26 +569,14 @@ class Election implements Machine {
 
     private boolean mayBegin(Turn turn) {
         boolean replaces = !isStuck() && !adopted.id().equals(ViewId.NONE);
-        if (adopted.id().equals(ViewId.NONE) && dates.size() == members.size() - 1 && !Turn.due(date, turn.now())) {
-            Identifier smallest = identifier();
-            for (ElectionDate other : dates.values()) {
-                smallest = smallest.compareTo(other.identifier()) <= 0 ? smallest : other.identifier();
-            }
-            if (smallest.member().equals(self)) {
-                turn.goal(ElectionGoal.ALL_THERE);
-                return true;
-            }
-        }
         if (!Turn.due(date, turn.now())) {
-            return false;
-        }
-        Set<String> agree = new TreeSet<>(Set.of(self));
-        for (Map.Entry<String, ElectionDate> other : dates.entrySet()) {
-            if (other.getValue().adopted().equals(adopted.id())) {
-                agree.add(other.getKey());
+            boolean first = adopted.id().equals(ViewId.NONE) && dates.isSmallestOf(identifier(), members);
+            if (first) {
+                turn.goal(ElectionGoal.ALL_THERE);
             }
+            return first;
         }
-        if (replaces && !MemberLists.isMajority(agree, members)) {
+        if (replaces && !MemberLists.isMajority(dates.agree(self, adopted.id()), members)) {
             date = turn.now() + spread(turn); // the others may come to miss that leader too
             sayToAll(date(turn), turn);
             return false;
@@ -606,7 +588,7 @@ class Election implements Machine {
 
     private void begin(boolean mayReplace, Turn turn) {
         long round = Math.max(heard, Math.max(promised.round(), latest().id().round())) + 1;
-        List<String> list = wanted(turn);
+        List<String> list = change.after(members, each -> heard(each, turn));
         ElectionDate now = date(new ViewId(round, self, life), mayReplace, list, turn);
         heard = round;
         Vote own = new Vote(settings.key(), now.round(), identifier(), latest(), recorded, lists.open());
@@ -615,10 +597,6 @@ class Election implements Machine {
         counting.voted(self, own);
         sayToAll(now, turn);
         count(turn);
-    }
-
-    private List<String> wanted(Turn turn) {
-        return change.after(members, each -> heard(each, turn));
     }
 
     private void count(Turn turn) {
@@ -650,13 +628,13 @@ class Election implements Machine {
         View last = counting.latest(latest());
         List<String> target = counting.list();
         if (!lists.of(last).equals(members)) {
-            turn.goal(ElectionGoal.LIST_OVERTAKEN);
+            turn.goal(ListGoal.LIST_OVERTAKEN);
             missed = last;
             relist(turn);
             giveUp(turn);
             return;
         } else if (!target.equals(members)) {
-            turn.goal(ElectionGoal.LIST_CHANGED);
+            turn.goal(ListGoal.LIST_CHANGED);
         }
         Seating seating = Seating.of(last, counting, seats(target), each -> heard(each, turn));
         if (seating.replaces()) {
@@ -697,10 +675,10 @@ class Election implements Machine {
         date = Turn.NEVER;
         counting.end();
         counting.forget();
-        dates.clear();
+        dates.forget();
         failures = 0;
         confirmations.forgetBounds();
-        lostSince.clear();
+        lost.forget();
         tell(new ElectionCall.Elected(view, false, recorded), turn);
         ask(turn);
         Map<String, Confirm> questions = new TreeMap<>(early);
@@ -808,15 +786,10 @@ class Election implements Machine {
 
     private void arm(Turn turn) {
         turn.timer(DATE, date);
-        long next = Turn.NEVER;
+        long next = lost.next(turn.now(), detection(turn), AGAIN);
         if (phase == Phase.BOOTING || phase == Phase.PAUSE || change.isOpen()) {
-            next = turn.now() + AGAIN;
-        }
-        for (long since : lostSince.values()) {
-            long left = detection(turn) - (turn.now() - since);
-            next = Turn.earlier(next, turn.now() + Math.max(left, left > 0 ? 0 : AGAIN));
-        }
-        if (phase == Phase.ELECTED && lostSince.isEmpty() && members.size() > 1) {
+            next = Turn.earlier(next, turn.now() + AGAIN);
+        } else if (phase == Phase.ELECTED && next == Turn.NEVER && members.size() > 1) {
             next = turn.now() + detection(turn); // whether leaders are heard
         }
         lookAt = Turn.earlier(next, Turn.due(lookAt, turn.now()) ? Turn.NEVER : lookAt); // messages put it off never
@@ -830,10 +803,8 @@ class Election implements Machine {
         } else if (slot == WAITED) {
             listened = true;
             waited = opened;
-            if (forgot) {
-                sayToAll(new Remind(settings.key()), turn);
-            }
-        } else if (slot == LOOK && forgot && (waited || listened)) {
+        }
+        if (slot != ASK && forgot && listened) {
             sayToAll(new Remind(settings.key()), turn);
         }
         look(turn);
@@ -890,12 +861,12 @@ class Election implements Machine {
         copy.missed = missed;
         copy.recorded = recorded;
         copy.date = date;
-        copy.dates.putAll(dates);
+        copy.dates = dates.copy();
         copy.counting = counting.copy();
         copy.failures = failures;
         copy.heard = heard;
         copy.reminders = reminders.copy();
-        copy.lostSince.putAll(lostSince);
+        copy.lost = lost.copy();
         copy.confirmations = confirmations.copy();
         copy.early.putAll(early);
         copy.change = change.copy();
@@ -916,16 +887,14 @@ class Election implements Machine {
                 .value(missed)
                 .put(recorded)
                 .time(date)
-                .value(dates);
+                .put(failures)
+                .put(heard);
+        dates.encode(out);
         counting.encode(out);
         change.encode(out);
-        out.put(failures).put(heard);
         reminders.encode(out);
-        out.put(lostSince.size());
-        lostSince.forEach((member, since) -> out.put(member).time(since));
+        lost.encode(out);
         confirmations.encode(out);
-        out.put(early.size());
-        early.forEach((member, asked) -> out.put(member).value(asked));
-        out.time(leased).time(lookAt).put(wanted).put(granted);
+        out.value(early).time(leased).time(lookAt).put(wanted).put(granted);
     }
 }

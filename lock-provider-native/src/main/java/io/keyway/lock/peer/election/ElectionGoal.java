@@ -24,9 +24,5 @@ enum ElectionGoal implements CoverageGoal {
     /** A member heard of a view that had been elected without it. */
     LATE,
     /** A member that had voted for a later view did not confirm the present one. */
-    NOT_CONFIRMED,
-    /** A view with another list of members was elected. */
-    LIST_CHANGED,
-    /** Whoever counted votes found that another list counts by now. */
-    LIST_OVERTAKEN
+    NOT_CONFIRMED
 }

@@ -40,4 +40,9 @@ public final class Elections {
     public static List<CoverageGoal> goals() {
         return List.of(ElectionGoal.values());
     }
+
+    /** Rare situations where members come and go. */
+    public static List<CoverageGoal> listGoals() {
+        return List.of(ListGoal.values());
+    }
 }

@@ -139,7 +139,7 @@ public abstract class Member implements AutoCloseable {
     }
 
     /** The longest lease, in nanoseconds, that this run or a former one may have given. */
-    protected static long longestTtl(MemberFile file, Duration maxTtl) {
+    public static long longestTtl(MemberFile file, Duration maxTtl) {
         return Math.max(maxTtl.toNanos(), file.longestTtl());
     }
 

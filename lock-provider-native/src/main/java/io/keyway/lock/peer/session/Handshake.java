@@ -76,7 +76,7 @@ final class Handshake {
 
     /** What of a proven client's configuration differs from the member's; null if nothing does. */
     static @Nullable Refuse difference(
-            Hello hello, SessionSettings settings, Membership membership, @Nullable PeerGroup peers) {
+            Hello hello, SessionSettings settings, Membership membership, @Nullable Fellows peers) {
         if (!hello.cluster().equals(settings.cluster())) {
             return new Refuse(RefuseCode.CLUSTER, "cluster", settings.cluster(), hello.cluster());
         }
@@ -86,7 +86,7 @@ final class Handshake {
         if (hello.settings() != settings.settingsHash()) {
             return new Refuse(RefuseCode.SETTINGS, "settings", settings.settingsText(), "others");
         }
-        PeerGroup elastic = peers != null && peers.isElastic() ? peers : null;
+        Fellows elastic = peers != null && peers.isElastic() ? peers : null;
         boolean member = hello.role() == Role.MEMBER;
         if (member && elastic != null && !elastic.knows(hello.from())) {
             return new Refuse(RefuseCode.NOT_LISTED, "from", SessionSettings.told(elastic.members()), hello.from());
@@ -127,6 +127,16 @@ final class Handshake {
 
     private static String versions(int low, int high) {
         return low == high ? Integer.toString(low) : low + " to " + high;
+    }
+
+    /** Whether whoever says that may believe in grants. */
+    static boolean believes(Hello hello) {
+        return hello.resume() != null || !hello.seen().isEmpty();
+    }
+
+    /** To a client that has never met a leader: where there may be one. */
+    static Refuse notLeading(@Nullable Fellows peers) {
+        return new Refuse(RefuseCode.NOT_LEADING, "", peers == null ? "" : SessionSettings.told(peers.members()), "");
     }
 
     /** To a client that has proved nothing: no facts. */

@@ -142,11 +142,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         this.horizonGate = horizonGate;
     }
 
-    /**
-     * The same, for an algorithm whose machines talk to the other members. Before the first turn.
-     *
-     * @param elastic whether members come and go while it works
-     */
+    /** The same, for machines that talk to other members, which come and go if elastic. Before the first turn. */
     public MemberSessions withPeers(boolean elastic) {
         peers = PeerGroup.of(settings, membership, self, this, elastic);
         table.letEchoesWait();
@@ -337,9 +333,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             }
             return; // a hello or proof again: the network's duplicate
         }
-        boolean believes = frame instanceof Hello hello
-                && (hello.resume() != null || !hello.seen().isEmpty());
-        if (believes && !leadsFor((Hello) frame, turn)) {
+        if (frame instanceof Hello said && Handshake.believes(said) && !leadsFor(said, turn)) {
             // Without a challenge: who meets another life of whom it believes in takes the former one for over.
             handshake.refuse(link, Handshake.refuse(RefuseCode.NOT_LEADING), turn);
             return;
@@ -347,15 +341,12 @@ public final class MemberSessions implements SessionLayer, MemberView {
         Hello hello = handshake.arrived(link, frame, peers, turn);
         if (hello == null) {
             return;
-        }
-        if (closing) {
+        } else if (closing) {
             handshake.refuse(link, new Refuse(RefuseCode.CLOSING, "member", "ends", ""), turn);
         } else if (doubled(link, hello, turn)) {
             return;
         } else if (!leadsFor(hello, turn)) {
-            // Who has never met a leader hears where there may be one.
-            String members = peers == null ? "" : SessionSettings.told(peers.members());
-            handshake.refuse(link, new Refuse(RefuseCode.NOT_LEADING, "", members, ""), turn);
+            handshake.refuse(link, Handshake.notLeading(peers), turn);
         } else if (heardOfOneself(hello, turn)) {
             RefuseCode unfit = raise(hello, turn);
             if (unfit == null) {

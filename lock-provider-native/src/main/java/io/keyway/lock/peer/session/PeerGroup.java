@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A link that this group dials has a number below zero, which says to which member: {@link #dials}. Members come and
  * go ({@link #follow}); one that comes again is dialled by other numbers.
  */
-public final class PeerGroup implements PeerView {
+public final class PeerGroup implements PeerView, Fellows {
     /** The most members that ever come in a life of this one, each time counted. */
     private static final int MAX_INDEX = 1 << 16;
 
@@ -154,13 +154,13 @@ public final class PeerGroup implements PeerView {
         return fellow.session;
     }
 
-    /** Whether members come and go. */
-    boolean isElastic() {
+    @Override
+    public boolean isElastic() {
         return elastic;
     }
 
-    /** Whether that is another member, or somebody who may become one. */
-    boolean knows(String member) {
+    @Override
+    public boolean knows(String member) {
         return others.containsKey(member);
     }
 

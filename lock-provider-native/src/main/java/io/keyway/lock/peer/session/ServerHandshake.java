@@ -76,7 +76,7 @@ final class ServerHandshake {
      * @param peers null if this member talks to no others
      */
     @Nullable
-    Hello arrived(long link, Frame frame, @Nullable PeerGroup peers, SessionTurn turn) {
+    Hello arrived(long link, Frame frame, @Nullable Fellows peers, SessionTurn turn) {
         HalfOpen.Half half = halfOpen.get(link);
         if (half == null) {
             return null; // hung up before; bytes that were on their way

@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -128,10 +129,20 @@ final class TestMembers implements AutoCloseable {
                 algorithm.serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
                 floors.getOrDefault(letter, 0L),
-                false);
+                !list.contains(letter));
         ClusterMember member = ClusterMember.start(plan, algorithm, () -> ended.add(letter));
         running.put(letter, member);
         return member;
+    }
+
+    /** The one that leads, if all that run have heard the same, and it runs; empty otherwise. */
+    String leader() {
+        Set<String> heard = new HashSet<>();
+        running.values().forEach(member -> heard.add(member.leader()));
+        return running.keySet().stream()
+                .filter(letter -> heard.equals(Set.of(id(letter))))
+                .findAny()
+                .orElse("");
     }
 
     /** Ends a member in order. */

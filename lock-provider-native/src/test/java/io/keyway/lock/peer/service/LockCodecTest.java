@@ -136,6 +136,9 @@ class LockCodecTest {
             new LockMessage.Changed(KEY, 9, LockMessage.Changed.UNTOLD),
             new LockMessage.Follow(KEY),
             new LockMessage.ClusterState(KEY, true, false, List.of("a:7400", "b:7400")),
+            new LockMessage.ChangeMembers(KEY, 11, "d:7400", true),
+            new LockMessage.ChangeMembers(KEY, 11, "", false),
+            new LockMessage.Members(KEY, 11, List.of("b:7400", "a:7400"), true, "the only member cannot be removed"),
             new LockMessage.Break(KEY, 10, TOKEN, "stuck since noon"),
             new LockMessage.Answer(KEY, 10, true),
             new LockMessage.Blocked(KEY, 3, true, "b:7400 does not answer"),
@@ -168,7 +171,7 @@ class LockCodecTest {
     void everyKindOfMessageIsTried() {
         assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
                 .isEqualTo(kinds(LockMessage.class).collect(Collectors.toSet()));
-        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(29);
+        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(31);
     }
 
     @Test
