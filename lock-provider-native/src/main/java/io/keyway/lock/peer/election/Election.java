@@ -166,11 +166,6 @@ class Election implements Machine {
         return true;
     }
 
-    /** Whether whoever votes names the lists that it has voted for before (J2). */
-    boolean namesLists() {
-        return true;
-    }
-
     /** Whether a member without a record waits and learns. */
     boolean learns() {
         return true;
@@ -448,7 +443,7 @@ class Election implements Machine {
             say(member, new Desist(settings.key(), wish.round(), promised), turn);
             return;
         }
-        List<List<String>> open = namesLists() ? lists.open() : List.of();
+        List<List<String>> open = lists.open();
         vote(wish.round(), wish.list(), turn);
         counting.end();
         date = turn.now() + 2 * VOTING;
@@ -628,7 +623,6 @@ class Election implements Machine {
         View last = counting.latest(latest());
         List<String> target = counting.list();
         if (!lists.of(last).equals(members)) {
-            turn.goal(ListGoal.LIST_OVERTAKEN);
             missed = last;
             relist(turn);
             giveUp(turn);

@@ -6,7 +6,5 @@ import io.keyway.lock.peer.kernel.CoverageGoal;
 /** Rare situations where members come and go. */
 enum ListGoal implements CoverageGoal {
     /** A view with another list of members was elected. */
-    LIST_CHANGED,
-    /** Whoever counted votes found that another list counts by now. */
-    LIST_OVERTAKEN
+    LIST_CHANGED
 }
