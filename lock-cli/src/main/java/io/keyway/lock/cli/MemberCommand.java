@@ -3,10 +3,10 @@ package io.keyway.lock.cli;
 
 import io.keyway.lock.CommonOptions;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.cluster.ClusterMember;
 import io.keyway.lock.peer.cluster.MemberConfig;
 import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import java.io.IOException;

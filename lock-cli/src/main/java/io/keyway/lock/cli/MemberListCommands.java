@@ -4,7 +4,7 @@ package io.keyway.lock.cli;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.peer.ClusterMembers;
-import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.NodeId;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

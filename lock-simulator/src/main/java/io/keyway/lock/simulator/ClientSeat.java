@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
-import io.keyway.lock.peer.cluster.NodeId;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.cluster.Router;
 import io.keyway.lock.peer.cluster.Routes;
 import io.keyway.lock.peer.cluster.ShardId;

@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.cluster;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.security.Security;
 import java.time.Duration;

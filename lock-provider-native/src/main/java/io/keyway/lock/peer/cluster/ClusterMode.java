@@ -6,6 +6,7 @@ import io.keyway.lock.CommonOptions;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.engine.ClientCell;
 import io.keyway.lock.peer.engine.ClientRuntime;

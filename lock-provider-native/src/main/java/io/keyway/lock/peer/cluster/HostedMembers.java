@@ -6,6 +6,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;

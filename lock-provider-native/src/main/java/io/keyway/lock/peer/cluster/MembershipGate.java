@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.member.Member;

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.peer.ClusterMembers;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.service.LockMessage;
 import java.time.Duration;
@@ -34,19 +35,12 @@ final class MemberListClient implements ClusterMembers {
 
     @Override
     public List<String> add(String member, Duration limit) throws InterruptedException {
-        return change(id(member), true, limit);
+        return change(NodeId.parse(member).toString(), true, limit);
     }
 
     @Override
     public List<String> remove(String member, Duration limit) throws InterruptedException {
-        return change(id(member), false, limit);
-    }
-
-    private static String id(String member) {
-        if (!member.matches("[^\\s,/@]+:[0-9]{1,5}")) {
-            throw new IllegalArgumentException("'" + member + "' is no member: say HOST:PORT, as in d:7400");
-        }
-        return member;
+        return change(NodeId.parse(member).toString(), false, limit);
     }
 
     private List<String> change(String member, boolean add, Duration limit) throws InterruptedException {

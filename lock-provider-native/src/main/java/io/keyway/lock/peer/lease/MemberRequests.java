@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.election.ElectionCall;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.Turn;
@@ -20,6 +21,9 @@ final class MemberRequests {
         if (member.isEmpty() || members.contains(member) == wish.add()) {
             return new Members(wish.key(), wish.request(), members, false, "");
         }
+        if (!isId(member)) {
+            return refused(wish, members, "that is not the id of a member, which is host:port in lower case");
+        }
         if (!wish.add() && members.size() == 1) {
             return refused(wish, members, "the only member cannot be removed: add another one first");
         }
@@ -31,6 +35,14 @@ final class MemberRequests {
                 ? member + " does not answer " + peers.self() + " yet: is it started there, with --join?"
                 : "a majority of the members, with and without " + member + ", has not agreed yet.";
         return new Members(wish.key(), wish.request(), members, false, why);
+    }
+
+    private static boolean isId(String member) {
+        try {
+            return NodeId.parse(member).toString().equals(member);
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     private static Members refused(ChangeMembers wish, List<String> members, String why) {

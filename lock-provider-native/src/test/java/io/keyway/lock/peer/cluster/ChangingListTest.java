@@ -7,6 +7,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.security.Security;
 import java.time.Duration;
 import java.util.ArrayList;

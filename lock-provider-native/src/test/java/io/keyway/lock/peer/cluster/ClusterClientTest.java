@@ -14,6 +14,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.security.Security;
 import java.time.Duration;
 import java.util.ArrayList;

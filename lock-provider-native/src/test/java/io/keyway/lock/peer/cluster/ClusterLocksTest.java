@@ -9,6 +9,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.Opening;
 import java.io.IOException;
 import java.nio.file.Files;

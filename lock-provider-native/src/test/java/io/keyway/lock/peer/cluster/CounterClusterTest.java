@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.kit.SystemTime;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.counter.CounterAlgorithm;
 import io.keyway.lock.peer.counter.CounterMessage.Count;
 import io.keyway.lock.peer.counter.CounterMessage.Counted;

@@ -87,7 +87,7 @@ class ElasticMembersTest {
             assertThat(list.remove(members.id("d"), PATIENCE)).as("it is none").isEqualTo(ids);
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> list.add("nonsense", PATIENCE))
-                    .withMessageContaining("HOST:PORT");
+                    .withMessageContaining("host:port");
             assertThatThrownBy(() -> list.add(members.id("d"), Duration.ofSeconds(1)))
                     .isInstanceOf(LockUnavailableException.class)
                     .hasMessageContaining(members.id("d") + " does not answer")

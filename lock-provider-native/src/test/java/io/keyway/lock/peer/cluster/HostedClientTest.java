@@ -13,6 +13,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.kit.SystemTime;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.engine.NativeEngine;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;

@@ -8,6 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Message;

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.service.Algorithm;

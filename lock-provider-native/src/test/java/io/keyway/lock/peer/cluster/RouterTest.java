@@ -4,6 +4,7 @@ package io.keyway.lock.peer.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;

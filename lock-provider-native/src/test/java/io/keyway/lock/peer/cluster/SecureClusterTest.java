@@ -11,6 +11,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.security.Certificates;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;

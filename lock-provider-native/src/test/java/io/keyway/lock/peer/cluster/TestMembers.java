@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.Algorithm;

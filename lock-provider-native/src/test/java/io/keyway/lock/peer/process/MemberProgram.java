@@ -1,11 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.cluster.ClusterMember;
 import io.keyway.lock.peer.cluster.MemberConfig;
 import io.keyway.lock.peer.cluster.MemberList;
-import io.keyway.lock.peer.cluster.NodeId;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import io.keyway.lock.peer.service.Algorithm;

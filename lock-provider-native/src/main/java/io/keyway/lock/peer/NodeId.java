@@ -1,5 +1,5 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.cluster;
+package io.keyway.lock.peer;
 
 import java.util.Locale;
 
