@@ -1,8 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.cli;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,6 +13,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import io.keyway.lock.peer.NodeId;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -124,7 +127,10 @@ class HouseTest {
                                 "io.keyway.lock.redis..",
                                 "io.keyway.lock.zookeeper..")
                         .or(resideInAnyPackage(
-                                "io.keyway.lock.peer", "io.keyway.lock.peer.local..", "io.keyway.lock.peer.memory..")))
+                                        "io.keyway.lock.peer",
+                                        "io.keyway.lock.peer.local..",
+                                        "io.keyway.lock.peer.memory..")
+                                .and(not(type(NodeId.class)))))
                 .check(HOUSE);
     }
 
