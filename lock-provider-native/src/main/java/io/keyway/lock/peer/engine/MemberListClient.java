@@ -6,10 +6,12 @@ import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 
 /** Asks the members for another list, again and again until it is so. */
 final class MemberListClient implements ClusterMembers {
@@ -49,22 +51,20 @@ final class MemberListClient implements ClusterMembers {
         for (long left = limit.toNanos(); left > 0; left = end - runtime.time().nanoTime()) {
             Duration wait = Duration.ofNanos(Math.min(left, ANSWER.toNanos()));
             try {
-                LockMessage.Members answer =
-                        admin.changeMembers(keeper, member, add, wait).get();
+                LockMessage.Members answer = runtime.time().await(admin.changeMembers(keeper, member, add, wait));
                 if (member.isEmpty() || answer.members().contains(member) == add) {
                     return answer.members();
                 } else if (answer.refused()) {
                     throw new IllegalArgumentException(answer.why());
                 }
                 why = answer.why();
-                pause();
             } catch (ExecutionException e) {
                 if (!(e.getCause() instanceof LockUnavailableException unavailable) || !unavailable.retryable()) {
                     throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
                 }
                 why = unavailable.getMessage() + ".";
-                pause();
             }
+            pause();
         }
         throw new LockUnavailableException(
                 member.isEmpty() ? "The members are not known: " + why : unchanged(member, add, limit, why),
@@ -79,12 +79,11 @@ final class MemberListClient implements ClusterMembers {
     }
 
     private void pause() throws InterruptedException {
-        CompletableFuture<Void> over = new CompletableFuture<>();
-        runtime.after(AGAIN.toNanos(), () -> over.complete(null));
+        TimeSource time = runtime.time();
         try {
-            over.get();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
+            time.await(new CompletableFuture<Void>(), time.nanoTime() + AGAIN.toNanos());
+        } catch (ExecutionException | TimeoutException e) {
+            return; // it is asked again
         }
     }
 }

@@ -49,6 +49,31 @@ class FailoverHistoryTest {
         histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), 5, ELECT_WITHIN);
     }
 
+    /** An operator replaces one machine after another. */
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void manyHistoriesOfMembersThatComeAndGo() throws Exception {
+        Cluster cluster = new Cluster(
+                "failover",
+                directory,
+                ClusterFaults.MEMBERS,
+                ClusterFaults.SPARES,
+                ClusterFaults.CLIENTS,
+                ClusterFaults.TTL);
+        Traces traces = new Traces(directory.resolve("traces"), "FailoverHistoryTest");
+        cluster.trace(traces.directory());
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        MemberReplacements operator = new MemberReplacements(cluster, traces, crew, ELECT_WITHIN);
+        try (cluster;
+                Nemesis nemesis = new Nemesis(crew, operator, ClusterFaults.CLIENTS, NAMES, ClusterFaults.TTL)) {
+            cluster.start();
+            System.out.println(
+                    nemesis.histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1)));
+        }
+    }
+
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int count, long seed, int members, Duration within) throws Exception {
         Cluster cluster = new Cluster("failover", directory, members, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);

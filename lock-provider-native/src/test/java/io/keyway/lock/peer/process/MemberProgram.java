@@ -22,7 +22,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory,
- * the cluster's longest ttl in milliseconds, the file of the secret, {@code init} or {@code again}, and the ids of
+ * the cluster's longest ttl in milliseconds, the file of the secret, {@code init}, {@code again} or {@code join}, and the ids of
  * former members that have ended for good. Says {@code listening}; ends in order when it is told anything or its input
  * ends, with status {@value #FAILED} if it stops by itself.
  */
@@ -53,7 +53,7 @@ final class MemberProgram {
                 algorithm().serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
                 security(Path.of(args[5])),
                 0,
-                false);
+                args[6].equals("join"));
         try (ClusterMember member = ClusterMember.start(plan, algorithm(), () -> System.exit(FAILED))) {
             String trace = System.getProperty(TRACE);
             if (trace != null) {

@@ -66,6 +66,11 @@ final class Seat implements AutoCloseable {
         start("again");
     }
 
+    /** Starts it to be added to the members of its list. */
+    void join() {
+        start("join");
+    }
+
     private void start(String how) {
         List<String> words = arguments();
         words.add(how);
