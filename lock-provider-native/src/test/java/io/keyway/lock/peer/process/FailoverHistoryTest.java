@@ -54,7 +54,7 @@ class FailoverHistoryTest {
     @Tag("soak")
     @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    void manyHistoriesOfMembersThatComeAndGo() throws Exception {
+    void membersComeAndGo() throws Exception {
         Cluster cluster = new Cluster(
                 "failover",
                 directory,

@@ -22,9 +22,9 @@ import java.util.function.UnaryOperator;
 
 /**
  * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory,
- * the cluster's longest ttl in milliseconds, the file of the secret, {@code init}, {@code again} or {@code join}, and the ids of
- * former members that have ended for good. Says {@code listening}; ends in order when it is told anything or its input
- * ends, with status {@value #FAILED} if it stops by itself.
+ * the cluster's longest ttl in milliseconds, the file of the secret, {@code init}, {@code again} or {@code join}, and
+ * the ids of former members that have ended for good. Says {@code listening}; ends in order when it is told anything or
+ * its input ends, with status {@value #FAILED} if it stops by itself.
  */
 final class MemberProgram {
     /** The property that names another algorithm than the lease service. */
