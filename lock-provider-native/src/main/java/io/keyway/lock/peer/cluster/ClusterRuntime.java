@@ -256,9 +256,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         members.complete(
                 routes.members().members().stream().map(NodeId::toString).toList());
         router.connections()
-                .forEach(connection -> connection.learned(routes.members().members().stream()
-                        .map(NodeId::toString)
-                        .toList()));
+                .forEach(connection -> connection.learned(routes.members().members()));
         greeted.complete(null);
     }
 
@@ -330,7 +328,11 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     /** A batch of turns is over. */
     void turned(MemberConnection connection, ClientSession session, boolean connectionChanged) {
         clock.look();
-        connection.referred(session.referral());
+        try {
+            connection.referred(session.referral());
+        } catch (IllegalArgumentException e) {
+            nonsense(connection, String.valueOf(e.getMessage()));
+        }
         router.turned(connection, session.lastWelcome(), session.trouble());
         if (connectionChanged) {
             connections.changed(connection.server(), session.connected());

@@ -107,20 +107,24 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
         next = 0;
     }
 
-    /** Those are the members, says one that does not lead. */
+    /**
+     * Those are the members, says one that does not lead.
+     *
+     * @throws IllegalArgumentException if one of them cannot be
+     */
     void referred(List<String> members) {
         if (!members.equals(referral)) {
             referral = members;
-            learned(members);
+            learned(members.stream().map(NodeId::parse).toList());
         }
     }
 
     /** Those are the members: one that looks for the leader dials them, and where it found members before. */
-    void learned(List<String> members) {
+    void learned(List<NodeId> members) {
         if (moves) {
             NodeId good = addresses.get(Math.floorMod(next, addresses.size()));
             Set<NodeId> all = new LinkedHashSet<>(List.of(good));
-            members.forEach(each -> all.add(NodeId.parse(each)));
+            all.addAll(members);
             all.addAll(addresses);
             addresses = List.copyOf(all);
             next = 0;

@@ -588,7 +588,7 @@ class Election implements Machine {
         heard = round;
         Vote own = new Vote(settings.key(), now.round(), identifier(), latest(), recorded, lists.open());
         vote(now.round(), list, turn);
-        counting.begin(now.round(), list);
+        counting.begin(now.round(), members, list);
         counting.voted(self, own);
         sayToAll(now, turn);
         count(turn);
@@ -598,7 +598,7 @@ class Election implements Machine {
         if (turn.now() - date > VOTING) {
             return; // this member stood still: who has voted may have forgotten
         }
-        VoteCount.Result result = counting.result(members, Turn.due(date, turn.now()), each -> heard(each, turn));
+        VoteCount.Result result = counting.result(Turn.due(date, turn.now()), each -> heard(each, turn));
         if (result == VoteCount.Result.ELECTED) {
             elect(turn);
         } else if (result == VoteCount.Result.HOPELESS) {
@@ -622,12 +622,12 @@ class Election implements Machine {
     private void elect(Turn turn) {
         View last = counting.latest(latest());
         List<String> target = counting.list();
-        if (!lists.of(last).equals(members)) {
+        if (!lists.of(last).equals(counting.base())) {
             missed = last;
             relist(turn);
             giveUp(turn);
             return;
-        } else if (!target.equals(members)) {
+        } else if (!target.equals(counting.base())) {
             turn.goal(ListGoal.LIST_CHANGED);
         }
         Seating seating = Seating.of(last, counting, seats(target), each -> heard(each, turn));

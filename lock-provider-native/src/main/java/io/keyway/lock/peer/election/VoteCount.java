@@ -23,15 +23,18 @@ final class VoteCount {
 
     /** NONE if nothing is counted. */
     private ViewId view = ViewId.NONE;
+    /** Which the view takes the place of. */
+    private List<String> base = List.of();
     /** Which the view is to have. */
     private List<String> list = List.of();
 
     private final TreeMap<String, Vote> votes = new TreeMap<>();
     private final Set<String> desisted = new TreeSet<>();
 
-    void begin(ViewId asked, List<String> members) {
+    void begin(ViewId asked, List<String> before, List<String> members) {
         forget();
         view = asked;
+        base = before;
         list = members;
     }
 
@@ -51,6 +54,10 @@ final class VoteCount {
 
     ViewId view() {
         return view;
+    }
+
+    List<String> base() {
+        return base;
     }
 
     List<String> list() {
@@ -77,13 +84,10 @@ final class VoteCount {
         }
     }
 
-    /**
-     * @param members the list that the view takes the place of
-     * @param due nobody is waited for any more
-     */
-    Result result(List<String> members, boolean due, Predicate<String> heard) {
+    /** @param due nobody is waited for any more */
+    Result result(boolean due, Predicate<String> heard) {
         Set<List<String>> needed = new LinkedHashSet<>();
-        needed.add(members);
+        needed.add(base);
         needed.add(list);
         for (Vote vote : votes.values()) {
             needed.addAll(vote.open());
@@ -97,9 +101,9 @@ final class VoteCount {
         if (MemberLists.areMajorities(votes.keySet(), needed) && (all || due)) {
             return Result.ELECTED;
         }
-        List<String> left = new ArrayList<>(members);
+        List<String> left = new ArrayList<>(base);
         left.removeAll(desisted);
-        return MemberLists.isMajority(left, members) ? Result.OPEN : Result.HOPELESS;
+        return MemberLists.isMajority(left, base) ? Result.OPEN : Result.HOPELESS;
     }
 
     /** The latest view of that one and those that voters know. */
@@ -123,6 +127,7 @@ final class VoteCount {
     VoteCount copy() {
         VoteCount copy = new VoteCount();
         copy.view = view;
+        copy.base = base;
         copy.list = list;
         copy.votes.putAll(votes);
         copy.desisted.addAll(desisted);
@@ -130,6 +135,6 @@ final class VoteCount {
     }
 
     void encode(StateEncoder out) {
-        out.value(view).value(list).value(votes).value(desisted);
+        out.value(view).value(base).value(list).value(votes).value(desisted);
     }
 }

@@ -141,16 +141,15 @@ class ElectionListsTest {
     /** J2: b and c have voted for {a}, and nobody has heard what came of it. */
     @Test
     void aListForWhichAVoterHasVotedHasToAgreeToTheNextOne() {
-        assertThat(votes(List.of()).result(THREE, true, member -> false)).isEqualTo(VoteCount.Result.ELECTED);
-        assertThat(votes(List.of(List.of("a"))).result(THREE, true, member -> false))
-                .isEqualTo(VoteCount.Result.OPEN);
+        assertThat(votes(List.of()).result(true, member -> false)).isEqualTo(VoteCount.Result.ELECTED);
+        assertThat(votes(List.of(List.of("a"))).result(true, member -> false)).isEqualTo(VoteCount.Result.OPEN);
     }
 
     /** Of b and c, for {b, c}. */
     private static VoteCount votes(List<List<String>> open) {
         ViewId asked = new ViewId(4, "c", 1);
         VoteCount votes = new VoteCount();
-        votes.begin(asked, List.of("b", "c"));
+        votes.begin(asked, THREE, List.of("b", "c"));
         for (String voter : List.of("b", "c")) {
             Identifier identifier = new Identifier(Identifier.USUAL, 1, voter);
             votes.voted(voter, new ElectionMessage.Vote(ElectionWorld.KEY, asked, identifier, View.NONE, 0, open));
