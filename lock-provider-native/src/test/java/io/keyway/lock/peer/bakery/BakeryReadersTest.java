@@ -6,11 +6,7 @@ import static io.keyway.lock.peer.bakery.RequestMode.WRITER;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockMode;
-import io.keyway.lock.peer.kernel.StateEncoder;
-import java.util.ArrayDeque;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -292,9 +288,9 @@ class BakeryReadersTest {
 
     @Test
     void allSchedulesOfAReaderAndAWriterWithTwoLeaders() {
-        assertThat(search(List.of(READER, WRITER), "a", "b")).startsWith("clean");
-        assertThat(search(List.of(READER, READER), "a", "b")).startsWith("clean");
-        assertThat(search(List.of(READER, SOFT), "a", "b")).startsWith("clean");
+        assertThat(BakeryDeliveries.search(List.of(READER, WRITER), "a", "b")).startsWith("clean");
+        assertThat(BakeryDeliveries.search(List.of(READER, READER), "a", "b")).startsWith("clean");
+        assertThat(BakeryDeliveries.search(List.of(READER, SOFT), "a", "b")).startsWith("clean");
     }
 
     @Test
@@ -302,67 +298,9 @@ class BakeryReadersTest {
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void allSchedulesWithThreeLeaders() {
         for (RequestMode other : List.of(WRITER, READER, SOFT)) {
-            String found = search(List.of(READER, other), "a", "b", "c");
+            String found = BakeryDeliveries.search(List.of(READER, other), "a", "b", "c");
             System.out.println("a reader and " + other + ": " + found);
             assertThat(found).startsWith("clean");
-        }
-    }
-
-    /** @param left by bit, whose client has left */
-    private record State(BakeryWorld world, int asked, int left) {}
-
-    /** Clients of the first member and of the last one, each of whom asks once. */
-    private static String search(List<RequestMode> modes, String... members) {
-        List<String> ids = List.of(members);
-        List<String> clients = List.of(ids.get(0), ids.get(ids.size() - 1));
-        ArrayDeque<State> open = new ArrayDeque<>();
-        Set<Long> known = new HashSet<>();
-        open.add(new State(new BakeryWorld(members), 0, 0));
-        while (!open.isEmpty()) {
-            State state = open.removeLast();
-            BakeryWorld world = state.world();
-            if (world.conflict()) {
-                return "two hold";
-            }
-            boolean moves = false;
-            for (int i = 0; i < clients.size(); i++) {
-                String id = clients.get(i);
-                if ((state.asked() >> i & 1) == 0) {
-                    BakeryWorld next = world.copy();
-                    next.ask(id, 1, modes.get(i));
-                    push(new State(next, state.asked() | 1 << i, state.left()), known, open);
-                    moves = true;
-                }
-                if (!world.holds(id).isEmpty()) {
-                    BakeryWorld next = world.copy();
-                    next.leave(id, 1);
-                    push(new State(next, state.asked(), state.left() | 1 << i), known, open);
-                    moves = true;
-                }
-            }
-            for (String from : ids) {
-                for (String to : ids) {
-                    if (world.queued(from, to) > 0) {
-                        BakeryWorld next = world.copy();
-                        next.deliver(from, to);
-                        push(new State(next, state.asked(), state.left()), known, open);
-                        moves = true;
-                    }
-                }
-            }
-            if (!moves && (state.left() != 3 || !ids.stream().allMatch(world::knowsNothing))) {
-                return "somebody waits for ever";
-            }
-        }
-        return "clean: " + known.size() + " states";
-    }
-
-    private static void push(State state, Set<Long> known, ArrayDeque<State> open) {
-        StateEncoder print = new StateEncoder(0);
-        state.world().encode(print);
-        print.put(state.asked()).put(state.left());
-        if (known.add(print.fingerprint())) {
-            open.add(state);
         }
     }
 }

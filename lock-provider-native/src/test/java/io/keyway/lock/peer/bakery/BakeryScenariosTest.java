@@ -4,11 +4,7 @@ package io.keyway.lock.peer.bakery;
 import static io.keyway.lock.peer.bakery.BakeryWorld.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.peer.kernel.StateEncoder;
-import java.util.ArrayDeque;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -100,7 +96,8 @@ class BakeryScenariosTest {
 
     @Test
     void s19_allSchedulesOfTwoClientsAndTwoLeaders() {
-        assertThat(search("a", "b")).startsWith("clean");
+        assertThat(BakeryDeliveries.search(List.of(RequestMode.WRITER, RequestMode.WRITER), "a", "b"))
+                .startsWith("clean");
     }
 
     /** Every link may be as slow as it likes, so this is more than one slow link. */
@@ -108,7 +105,7 @@ class BakeryScenariosTest {
     @Tag("soak")
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void s19_allSchedulesOfTwoClientsAndThreeLeaders() {
-        String found = search(THREE);
+        String found = BakeryDeliveries.search(List.of(RequestMode.WRITER, RequestMode.WRITER), THREE);
         System.out.println(found);
         assertThat(found).startsWith("clean");
     }
@@ -420,62 +417,5 @@ class BakeryScenariosTest {
         world.run();
         assertThat(world.token("d")).isGreaterThan(world.token("c"));
         assertThat(oldTicket(UnsafeBakery.NO_FLOOR).token("d")).isPositive().isLessThan(world.token("c"));
-    }
-
-    // All orders of delivery
-
-    private record State(BakeryWorld world, int asked, int left) {}
-
-    /** Clients of the first and the last member ask once and release what they are given; what is found first. */
-    private static String search(String... members) {
-        List<String> ids = List.of(members);
-        int both = 1 | (1 << (ids.size() - 1));
-        ArrayDeque<State> open = new ArrayDeque<>();
-        Set<Long> known = new HashSet<>();
-        open.add(new State(new BakeryWorld(members), 0, 0));
-        while (!open.isEmpty()) {
-            State state = open.removeLast();
-            BakeryWorld world = state.world();
-            if (world.holders() > 1) {
-                return "two hold";
-            }
-            boolean moves = false;
-            for (int i = 0; i < ids.size(); i++) {
-                String id = ids.get(i);
-                if ((both >> i & 1) == 1 && (state.asked() >> i & 1) == 0) {
-                    BakeryWorld next = world.copy();
-                    next.ask(id, 1);
-                    push(new State(next, state.asked() | 1 << i, state.left()), known, open);
-                    moves = true;
-                }
-                if (!world.holds(id).isEmpty()) {
-                    BakeryWorld next = world.copy();
-                    next.leave(id, 1);
-                    push(new State(next, state.asked(), state.left() | 1 << i), known, open);
-                    moves = true;
-                }
-                for (String to : ids) {
-                    if (world.queued(id, to) > 0) {
-                        BakeryWorld next = world.copy();
-                        next.deliver(id, to);
-                        push(new State(next, state.asked(), state.left()), known, open);
-                        moves = true;
-                    }
-                }
-            }
-            if (!moves && (state.left() != both || !ids.stream().allMatch(world::knowsNothing))) {
-                return "somebody waits for ever";
-            }
-        }
-        return "clean: " + known.size() + " states";
-    }
-
-    private static void push(State state, Set<Long> known, ArrayDeque<State> open) {
-        StateEncoder print = new StateEncoder(0);
-        state.world().encode(print);
-        print.put(state.asked()).put(state.left());
-        if (known.add(print.fingerprint())) {
-            open.add(state);
-        }
     }
 }
