@@ -47,6 +47,25 @@ class KilledStoriesTest extends Stories {
     }
 
     @Test
+    void theSupervisorEndsTheCommandLongAfterKeywayWasKilled() throws Exception {
+        play(LONG);
+        ChildProcess first = stage.run("n", stage.stubborn("A"));
+        stage.awaitBeat("A");
+        ChildProcess second = stage.run("n", stage.times(10, "B"));
+        second.errLine("waiting for n");
+        long supervisor = Stage.supervisorOf(first);
+        Signals.stop(supervisor);
+
+        first.signal("KILL");
+
+        long then = stage.count("A");
+        Awaitility.await().until(() -> stage.count("A") > then + 40);
+        Signals.send("CONT", supervisor);
+        assertThat(second.exitCode()).isZero();
+        stage.assertRanOneAfterTheOther("A", "B");
+    }
+
+    @Test
     void theCommandIsKilled() throws Exception {
         play(LONG);
         ChildProcess first = stage.run("n", stage.forever("A"));

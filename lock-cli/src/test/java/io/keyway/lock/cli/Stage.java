@@ -3,6 +3,7 @@ package io.keyway.lock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.cli.supervisor.CommandProcesses;
 import io.keyway.lock.tck.process.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,6 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 
 /**
@@ -25,6 +28,8 @@ final class Stage implements AutoCloseable {
     private final Path log;
     private final Map<String, String> environment;
     private final List<ChildProcess> children = new ArrayList<>();
+    /** Whatever was started here has it in its environment. */
+    private final String mark = "KEYWAY_STAGE_" + UUID.randomUUID().toString().replace('-', '_');
 
     /** {@code options}: of the URL. */
     Stage(Path place, String options) throws IOException {
@@ -35,7 +40,8 @@ final class Stage implements AutoCloseable {
         Path bin = Files.createDirectory(directory.resolve("bin"));
         tool("keyway", "exec '" + Installation.get().script() + "' \"$@\"");
         String url = "lock:native:local://" + locks + "?" + options;
-        environment = Map.of("KEYWAY_URL", url, "PATH", bin + ":" + System.getenv("PATH"), "PS1", "", "ENV", "");
+        environment =
+                Map.of("KEYWAY_URL", url, "PATH", bin + ":" + System.getenv("PATH"), "PS1", "", "ENV", "", mark, "");
     }
 
     /** Starts `keyway run` for a shell script that writes into the log. */
@@ -167,11 +173,20 @@ final class Stage implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /** Returns when nothing of this stage runs: nobody writes into its directory any more. */
     @Override
     public void close() throws IOException {
         children.forEach(ChildProcess::close);
+        try {
+            new CommandProcesses(mark).killAll();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         if (Files.exists(locks.resolve("host.info"))) {
-            ProcessHandle.of(hostPid()).ifPresent(ProcessHandle::destroyForcibly);
+            ProcessHandle.of(hostPid()).ifPresent(host -> {
+                host.destroyForcibly();
+                host.onExit().orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+            });
         }
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 abstract class Stories {
     /** Longer than any story: what goes on earlier does so because a death was proved. */
-    static final String LONG = "ttl=60s&maxTtl=60s";
+    static final String LONG = "ttl=10m&maxTtl=10m";
 
     static final String SHORT = "ttl=3s&maxTtl=3s";
 

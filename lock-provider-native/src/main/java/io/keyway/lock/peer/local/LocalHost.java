@@ -2,7 +2,6 @@
 package io.keyway.lock.peer.local;
 
 import io.keyway.lock.peer.kernel.Input;
-import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
@@ -14,11 +13,14 @@ import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.os.OsLockStatus;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionLife;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -33,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * <p>It has one cell. What it asks of the operating system shortens what any {@link Member} waits for:
  *
  * <ul>
- *   <li>A connection ends: if the bytes of its client are free soon, nothing of it is held any more ({@link
+ *   <li>A connection ends: as soon as the bytes of its client are free, nothing of it is held any more ({@link
  *   Input.Died}).
  *   <li>A quarantine ends as soon as every process that lives has told what it holds ({@link Input.Proved}), where the
  *   file names this very clients.lock.
@@ -44,13 +46,11 @@ import org.slf4j.LoggerFactory;
  */
 final class LocalHost extends Member {
     private static final Logger LOG = LoggerFactory.getLogger(LocalHost.class);
-    private static final long PROBE_MILLIS = 10;
-    private static final int PROBES = 20;
     private static final long PROOF_MILLIS = 20;
     /**
      * A client whose byte was freed by other code of its JVM looks dead until it notices, which it does in less time.
      */
-    private static final long FIRST_PROOF_MILLIS = 250;
+    private static final long FIRST_PROOF_MILLIS = ClientDeaths.NOTICED_MILLIS;
 
     private static final long SETTLE_MILLIS = 50;
 
@@ -59,6 +59,7 @@ final class LocalHost extends Member {
     private final Runnable ended;
     private final MemberCell cell;
     private final @Nullable HostEndpoint endpoint;
+    private final ClientDeaths deaths = new ClientDeaths(new Lives());
 
     private volatile int sessions;
     private volatile boolean inQuarantine;
@@ -171,7 +172,7 @@ final class LocalHost extends Member {
         cell.look(its -> {
             inQuarantine = its.quarantined();
             Set<Long> told = new HashSet<>();
-            for (MemberSessions.Life life : its.lives()) {
+            for (SessionLife life : its.lives()) {
                 if (life.told()) {
                     told.addAll(life.bytes());
                 }
@@ -181,25 +182,40 @@ final class LocalHost extends Member {
     }
 
     @Override
-    protected void linkGone(MemberSessions.Life life) {
+    protected void linkGone(SessionLife life) {
         if (!life.bytes().isEmpty()) {
-            disk().run(() -> probe(life.peer(), life.bytes(), PROBES));
+            disk().run(() -> deaths.linkGone(life.peer().session(), life.link(), life.bytes()));
         }
     }
 
-    /**
-     * A connection has ended: if the operating system says that its process has too, nothing of it is held any more.
-     */
-    private void probe(Peer peer, List<Long> bytes, int left) {
-        boolean dead = true;
-        for (long each : bytes) {
-            dead &= config.bytes().probe(each) == ByteLocks.Life.DEAD;
+    /** A client that the operating system calls dead holds nothing any more. */
+    private final class Lives implements ClientDeaths.World {
+        @Override
+        public boolean dead(List<Long> bytes) {
+            return bytes.stream().allMatch(each -> config.bytes().probe(each) == ByteLocks.Life.DEAD);
         }
-        if (dead) {
-            LOG.debug("the client of session {} is dead", peer.session());
-            cell.loop().post(new Input.Died(peer.session()));
-        } else if (left > 0) {
-            disk().runAfter(PROBE_MILLIS, () -> probe(peer, bytes, left - 1));
+
+        @Override
+        public void died(long session) {
+            LOG.debug("the client of session {} is dead", session);
+            cell.loop().post(new Input.Died(session));
+        }
+
+        @Override
+        public void withSessions(Consumer<Map<Long, Long>> next) {
+            if (ending()) {
+                return;
+            }
+            cell.look(its -> {
+                Map<Long, Long> sessions = new HashMap<>();
+                its.lives().forEach(life -> sessions.put(life.peer().session(), life.link()));
+                disk().run(() -> next.accept(sessions));
+            });
+        }
+
+        @Override
+        public void runAfter(long millis, Runnable task) {
+            disk().runAfter(millis, task);
         }
     }
 

@@ -6,7 +6,7 @@ import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
@@ -84,7 +84,7 @@ public final class CarriedOverGrants {
      * @param entries all grants
      * @param lives the sessions that may own them; what nobody has re-asserted keeps the bytes that it came with
      */
-    public List<byte[]> table(List<GrantTable.Entry> entries, List<MemberSessions.Life> lives) {
+    public List<byte[]> table(List<GrantTable.Entry> entries, List<SessionLife> lives) {
         Map<Object, List<Long>> bytes = new HashMap<>();
         lives.forEach(life -> bytes.put(life.peer(), life.bytes()));
         rows.forEach(row -> bytes.put(identity(row.entry()), row.bytes()));

@@ -13,6 +13,7 @@ import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.session.EpochAdopted;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
@@ -182,7 +183,7 @@ public abstract class Member implements AutoCloseable {
     protected void turned(MemberSessions sessions) {}
 
     /** The link of that session has gone, for whatever reason. On the thread of its cell. */
-    protected void linkGone(MemberSessions.Life life) {}
+    protected void linkGone(SessionLife life) {}
 
     /** Takes no more connections; those that stand are not touched. Idempotent. */
     protected abstract void closeEndpoint();

@@ -14,6 +14,7 @@ import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.SessionFrame.AskTrace;
 import io.keyway.lock.peer.session.SessionFrame.TracePage;
+import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.trace.CellTrace;
 import io.keyway.lock.peer.trace.TraceLog;
 import io.keyway.lock.peer.wire.FrameCodec;
@@ -118,7 +119,7 @@ public final class MemberCell implements CellLoop.Surroundings, MemberTrace.Trac
     }
 
     /** What a cell leaves: its grants, and the sessions that may own them. */
-    record Remains(List<GrantTable.Entry> grants, List<MemberSessions.Life> lives) {}
+    record Remains(List<GrantTable.Entry> grants, List<SessionLife> lives) {}
 
     private MemberSessions sessions() {
         return (MemberSessions) cell.sessions();
@@ -141,7 +142,7 @@ public final class MemberCell implements CellLoop.Surroundings, MemberTrace.Trac
 
     @Override
     public void linkGone(long link) {
-        MemberSessions.Life life = sessions().life(link);
+        SessionLife life = sessions().life(link);
         if (life != null) {
             member.linkGone(life);
         }

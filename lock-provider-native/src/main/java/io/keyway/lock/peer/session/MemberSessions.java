@@ -254,15 +254,6 @@ public final class MemberSessions implements SessionLayer, MemberView {
         }
     }
 
-    /**
-     * A live session, as the operating system may prove something of it.
-     *
-     * @param bytes of the machine's lock file that stand for the client: while one of them is locked, it lives; empty
-     *     if it named none
-     * @param told the client has told all that it had to tell when the session was opened, re-assertions included
-     */
-    public record Life(Peer peer, List<Long> bytes, boolean told) {}
-
     /** Which of the member's cells this is. */
     public int shard() {
         return membership.shard();
@@ -274,8 +265,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     /** All live sessions. */
-    public List<Life> lives() {
-        List<Life> lives = new ArrayList<>();
+    public List<SessionLife> lives() {
+        List<SessionLife> lives = new ArrayList<>();
         for (MemberSession session : table.all()) {
             lives.add(life(session));
         }
@@ -283,13 +274,13 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     /** The session that owns a link; null if none does. */
-    public @Nullable Life life(long link) {
+    public @Nullable SessionLife life(long link) {
         MemberSession session = table.byLink(link);
         return session == null ? null : life(session);
     }
 
-    private static Life life(MemberSession session) {
-        return new Life(session.peer, session.bytes(), session.stamped);
+    private static SessionLife life(MemberSession session) {
+        return new SessionLife(session.peer, session.bytes(), session.stamped, session.link);
     }
 
     @Override

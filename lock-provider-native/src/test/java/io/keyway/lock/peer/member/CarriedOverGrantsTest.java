@@ -11,7 +11,7 @@ import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.queue.GrantTable;
 import io.keyway.lock.peer.service.LockCall;
-import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.spi.Owner;
 import java.nio.file.Path;
@@ -54,7 +54,7 @@ class CarriedOverGrantsTest {
     private static CarriedOverGrants of(long... bytes) throws WireException {
         List<Long> its = Arrays.stream(bytes).boxed().toList();
         List<byte[]> table = CarriedOverGrants.none()
-                .table(List.of(entry("a", OWNER)), List.of(new MemberSessions.Life(OWNER, its, true)));
+                .table(List.of(entry("a", OWNER)), List.of(new SessionLife(OWNER, its, true, SessionLife.NO_LINK)));
         return CarriedOverGrants.read(LeaseKeys.ALGORITHM, table, NOW, 0);
     }
 

@@ -1,0 +1,103 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.local;
+
+import io.keyway.lock.peer.session.SessionLife;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * The clients whose connection has ended, each until it is proved dead, has another connection, or has no session any
+ * more: its bytes are looked at again and again. A process that works under a client's leases may outlive the client by
+ * any time, as the supervisor of a command does until nothing of the command runs, so there is no last look.
+ *
+ * <p>A byte may also be freed under a client that lives, by other code of its JVM that closes the file; the client
+ * notices within {@link #NOTICED_MILLIS} and holds nothing from then on. The looks of the first moment take no account
+ * of that, since a link that ends and a byte that vanishes in one moment are a death; later ones wait as long.
+ *
+ * <p>One thread, which is the one that {@link World#runAfter} runs on.
+ */
+final class ClientDeaths {
+    /** A killed process is gone within these looks, as a rule, and somebody waits for its locks. */
+    static final int SOON = 20;
+
+    static final long SOON_MILLIS = 10;
+    static final long NOTICED_MILLIS = 250;
+
+    /** What is asked of the host. */
+    interface World {
+        /** Whether the operating system says that nobody has one of these bytes. */
+        boolean dead(List<Long> bytes);
+
+        void died(long session);
+
+        /** Goes on, on this thread, with the sessions that there are, and the link of each. */
+        void withSessions(Consumer<Map<Long, Long>> next);
+
+        void runAfter(long millis, Runnable task);
+    }
+
+    /** A client whose link has ended; {@code gone} is that link, {@code seenDead} comes of the looks that wait. */
+    private record Lost(long gone, List<Long> bytes, boolean seenDead) {}
+
+    private final World world;
+    /** By session. */
+    private final Map<Long, Lost> lost = new LinkedHashMap<>();
+
+    private int looks;
+    private boolean looking;
+
+    ClientDeaths(World world) {
+        this.world = world;
+    }
+
+    /** The connection of that session has ended. */
+    void linkGone(long session, long link, List<Long> bytes) {
+        lost.put(session, new Lost(link, bytes, false));
+        looks = 0;
+        if (!looking) {
+            looking = true;
+            look();
+        }
+    }
+
+    private void look() {
+        lost.entrySet().removeIf(client -> world.dead(client.getValue().bytes()) && died(client.getKey()));
+        goOn();
+    }
+
+    private void lookPatiently(Map<Long, Long> sessions) {
+        lost.entrySet().removeIf(client -> {
+            Lost its = client.getValue();
+            Long link = sessions.get(client.getKey());
+            // The cell may not yet have heard that the link has gone.
+            if (link == null || (link != SessionLife.NO_LINK && link != its.gone())) {
+                return true;
+            }
+            boolean dead = world.dead(its.bytes());
+            if (dead && its.seenDead()) {
+                return died(client.getKey());
+            }
+            client.setValue(new Lost(its.gone(), its.bytes(), dead));
+            return false;
+        });
+        goOn();
+    }
+
+    private boolean died(long session) {
+        world.died(session);
+        return true;
+    }
+
+    private void goOn() {
+        if (lost.isEmpty()) {
+            looking = false;
+        } else if (looks < SOON) {
+            looks++;
+            world.runAfter(SOON_MILLIS, this::look);
+        } else {
+            world.runAfter(NOTICED_MILLIS, () -> world.withSessions(this::lookPatiently));
+        }
+    }
+}
