@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
+import org.HdrHistogram.Histogram;
 
 /**
  * Contenders in turn, round by round, so that what else the machine does hits all of them alike. A figure is the median
@@ -111,6 +112,45 @@ final class Comparison {
                     line.processorMicros(),
                     first / line.perSecond());
         }
+    }
+
+    /**
+     * Compares how long it takes from the call of a release to the return of a waiter's acquire in another client, and
+     * prints the table; the ratio is each one's time to the first one's.
+     */
+    void wait(String title, List<Contender.Opener> openers) throws Exception {
+        List<Trials> trials = new ArrayList<>();
+        Map<Trials, List<Histogram>> all;
+        try {
+            for (Contender.Opener opener : openers) {
+                trials.add(Trials.open(opener, 2));
+            }
+            all = inTurn(trials, rounds, warmUp, time, each -> each.handOver("next", time));
+        } finally {
+            trials.forEach(Trials::close);
+        }
+        out.println();
+        out.println(title);
+        out.printf("%-16s %12s %12s %8s%n", "", "p50 us", "p99 us", "ratio");
+        double first = 0;
+        for (Map.Entry<Trials, List<Histogram>> each : all.entrySet()) {
+            double median = percentile(each.getValue(), 50);
+            first = first == 0 ? median : first;
+            out.printf(
+                    Locale.ROOT,
+                    "%-16s %12.0f %12.0f %8.2f%n",
+                    each.getKey().client().name(),
+                    median,
+                    percentile(each.getValue(), 99),
+                    median / first);
+        }
+    }
+
+    private static double percentile(List<Histogram> rounds, double percentile) {
+        return median(rounds.stream()
+                        .mapToDouble(round -> round.getValueAtPercentile(percentile))
+                        .toArray())
+                / 1000;
     }
 
     /** A contender's round. */

@@ -25,6 +25,9 @@ final class JdbcBench implements Callable<Integer> {
                     + " not wait for its disk (fsync=off).")
     private String server = "";
 
+    @Option(names = "--durable", description = "The server that is started waits for its disk, as one in use does.")
+    private boolean durable;
+
     @Mixin
     private final Scale scale = new Scale(2, 8);
 
@@ -44,6 +47,8 @@ final class JdbcBench implements Callable<Integer> {
                 .setServerConfig("max_connections", "400")
                 .setServerConfig("listen_addresses", "127.0.0.1")
                 .setServerConfig("unix_socket_directories", "")
+                .setServerConfig("fsync", durable ? "on" : "off")
+                .setServerConfig("synchronous_commit", "on")
                 .start()) {
             compare(own.getJdbcUrl("postgres", "postgres"));
         }
@@ -69,6 +74,7 @@ final class JdbcBench implements Callable<Integer> {
                     List.of(table, session, spring, shedlock, bare),
                     List.of(table, session, spring, bare));
             scale.handOver(out, requests, List.of(session, table, spring, bare));
+            scale.wait(out, requests, List.of(table, session, spring, bare));
         }
     }
 

@@ -120,6 +120,11 @@ final class Scale {
                         i -> "one");
     }
 
+    /** How long a waiter of another client waits for a lock that is freed, while nothing else happens. */
+    void wait(PrintStream out, LongSupplier requests, List<Contender.Opener> contenders) throws Exception {
+        comparison(out, requests).wait("Two clients, the same lock: from a release to the other's grant", contenders);
+    }
+
     /** Runs those of the scenarios in which no lock is waited for. */
     void alone(PrintStream out, LongSupplier requests, List<Contender.Opener> contenders) throws Exception {
         Comparison comparison = comparison(out, requests);

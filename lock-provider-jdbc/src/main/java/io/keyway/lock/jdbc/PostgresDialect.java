@@ -30,9 +30,9 @@ final class PostgresDialect implements Dialect {
 
     /**
      * The time of the clock, not of the transaction. Without a schema, so that a search path decides whose it is: that
-     * is how a test moves it.
+     * is how a test moves it. Of {@code float8}, which has 53 bits for these 51 and takes less time than {@code numeric}.
      */
-    static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    static final String NOW = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
 
     private static final String WANTED = "w(id, name, kind, expected, free, state, mode, holders, since, until,"
             + " until_after, waiting, waiters, over, over_after)";

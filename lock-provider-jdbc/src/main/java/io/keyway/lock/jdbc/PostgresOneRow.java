@@ -54,6 +54,12 @@ final class PostgresOneRow {
 
     private static final String RETURNING = " RETURNING l.version, l.written";
 
+    /**
+     * For what leaves the row free, which nobody has to wait for the disk of: a crash that takes it back leaves the
+     * lock to the holder that gave it up, until its lease ends. Whatever is committed later is on disk after it.
+     */
+    private static final String WITHOUT_DISK = ", set_config('synchronous_commit', 'off', true)";
+
     /** Of the row, so that nobody is told of a write that was not done. */
     private static final String TELLING = ", (SELECT count(pg_notify(n.channel, n.text)) FROM"
             + " unnest(?::text[], ?::text[]) AS n(channel, text) WHERE l.id IS NOT NULL)";
@@ -68,7 +74,9 @@ final class PostgresOneRow {
         /** For one that is free, whose row is likely to be there: less work, since no insertion is tried in vain. */
         CLAIM_AGAIN,
         /** For a row whose version is known. */
-        CHANGE
+        CHANGE,
+        /** For such a row that becomes free, where nobody is to be told: most of its values are none. */
+        FREE
     }
 
     /** Made once: the driver finds a statement by its text, whose hash a string keeps. */
@@ -78,7 +86,8 @@ final class PostgresOneRow {
             Map<Way, String> alone = new EnumMap<>(Map.of(
                     Way.CLAIM, claiming(table) + end,
                     Way.CLAIM_AGAIN, change + "l.free" + end,
-                    Way.CHANGE, change + "l.version = ?" + end));
+                    Way.CHANGE, change + "l.version = ?" + end,
+                    Way.FREE, freeing(table) + "l.version = ?" + end + WITHOUT_DISK));
             String read = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks()
                     + " WHERE id = ? UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
             Map<Way, String> withRead = new EnumMap<>(alone);
@@ -109,16 +118,19 @@ final class PostgresOneRow {
         Known row = known.get(key);
         String id = row == null ? RowId.of(key) : row.id;
         boolean contended = row != null && row.contended;
-        Way way = write.expected() != RowStore.IF_FREE ? Way.CHANGE : row == null ? Way.CLAIM : Way.CLAIM_AGAIN;
+        Way way = way(write, row == null, !notices.isEmpty());
         Texts texts = notices.isEmpty() ? plain(table) : telling(table);
         Stored stands;
         try (PreparedStatement statement = connection.prepareStatement(texts.of(way, contended))) {
-            int at = bind(statement, write);
+            int at = way == Way.FREE ? 0 : bind(statement, write);
+            if (way == Way.FREE) {
+                statement.setString(++at, write.row().text());
+            }
             statement.setString(++at, id);
             if (way == Way.CLAIM) {
                 statement.setString(++at, key.name().value());
                 statement.setString(++at, key.kind().name());
-            } else if (way == Way.CHANGE) {
+            } else if (way != Way.CLAIM_AGAIN) {
                 statement.setLong(++at, write.expected());
             }
             if (!notices.isEmpty()) {
@@ -161,6 +173,13 @@ final class PostgresOneRow {
             remember(key, new Known(id, true));
         }
         return new Written(false, stands);
+    }
+
+    private static Way way(Write write, boolean unknown, boolean tells) {
+        if (write.expected() == RowStore.IF_FREE) {
+            return unknown ? Way.CLAIM : Way.CLAIM_AGAIN;
+        }
+        return write.row().isFree() && !tells ? Way.FREE : Way.CHANGE;
     }
 
     Stored read(Connection connection, TableName table, LockKey key) throws SQLException {
@@ -232,5 +251,10 @@ final class PostgresOneRow {
     private static String changing(TableName table) {
         return "UPDATE " + table.locks() + " AS l SET " + COLUMNS + ") = " + VALUES + "), version = " + version(table)
                 + ", written = " + NOW + " WHERE l.id = ? AND ";
+    }
+
+    private static String freeing(TableName table) {
+        return "UPDATE " + table.locks() + " AS l SET " + COLUMNS + ") = (true, ?::text, NULL, NULL, NULL, NULL, 0,"
+                + " NULL, " + NOW + "), version = " + version(table) + ", written = " + NOW + " WHERE l.id = ? AND ";
     }
 }

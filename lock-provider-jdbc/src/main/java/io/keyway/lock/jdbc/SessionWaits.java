@@ -139,9 +139,12 @@ final class SessionWaits {
     private void serve() throws InterruptedException {
         while (true) {
             Wait wait = handed.take();
-            One won = null;
             try {
-                won = await(wait);
+                One won = await(wait);
+                if (won != null) {
+                    // First: it is in the books, and its owner waits.
+                    tell(won);
+                }
             } catch (NotExecutedException | SQLException | LockException e) {
                 LOG.debug("A wait at {} has failed", settings.place(), e);
             } finally {
@@ -149,9 +152,6 @@ final class SessionWaits {
                 local.endWait(wait.key());
                 sessions.give(wait.session());
                 idle.release();
-            }
-            if (won != null) {
-                tell(won);
             }
             recheck(wait.key());
         }

@@ -11,6 +11,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import java.sql.Connection;
 import java.time.Duration;
@@ -178,6 +179,29 @@ class FaultsTest {
             assertThat(lease.isHeld()).isTrue();
             lease.close();
             try (Lease next = other.lock("kept").acquire()) {
+                assertThat(next.token()).isGreaterThan(lease.token());
+            }
+        }
+    }
+
+    /** That a lock is free need not be on disk when it is said: a crash that takes it back costs time and no safety. */
+    @Test
+    void aReleaseThatACrashTakesBackLastsUntilTheEndOfTheLease() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.ttl=2s");
+                LockClient other = Locks.open(url)) {
+            Lease lease = client.lock("freed").acquire();
+            server.run(
+                    "SET synchronous_commit = on",
+                    "CREATE TABLE " + schema() + ".before AS SELECT * FROM " + schema() + ".keyway_lock");
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+            server.kill();
+            server.restart();
+            server.run(
+                    "DELETE FROM " + schema() + ".keyway_lock",
+                    "INSERT INTO " + schema() + ".keyway_lock SELECT * FROM " + schema() + ".before");
+
+            assertThat(other.lock("freed").tryAcquire(Duration.ZERO)).isEmpty();
+            try (Lease next = other.lock("freed").acquire()) {
                 assertThat(next.token()).isGreaterThan(lease.token());
             }
         }

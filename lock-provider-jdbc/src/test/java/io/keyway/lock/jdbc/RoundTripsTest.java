@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
@@ -17,6 +18,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -59,6 +61,30 @@ class RoundTripsTest {
 
         client.lock("used once").acquire().close();
         assertThat(source.executed()).as("a second time").hasSize(2);
+    }
+
+    /** What a crash must not take back is on disk when it is said; that a lock is free may be said before. */
+    @Test
+    void onlyAReleaseThatLeavesNobodyWaitingIsNotWaitedForUntilItIsOnDisk() throws Exception {
+        String quick = "synchronous_commit";
+        Lease lease = client.lock("alone").acquire();
+        assertThat(source.executed()).as("a grant").hasSize(1).noneMatch(sql -> sql.contains(quick));
+        lease.close();
+        assertThat(source.executed()).as("a release").hasSize(1).allMatch(sql -> sql.contains(quick));
+        client.lock("alone").acquire().close();
+        assertThat(source.executed().get(0)).as("a grant of a known row").doesNotContain(quick);
+
+        Lease held = client.lock("wanted").acquire();
+        CompletableFuture<Lease> next = client.lock("wanted").acquireAsync();
+        LockKey key = LockKey.lock("wanted");
+        await().until(() -> client.admin().show(key).orElseThrow().waiters().size() == 1);
+        source.executed();
+        held.close();
+        next.join().close();
+        assertThat(source.executed())
+                .as("a release while one waits, its grant and its release")
+                .filteredOn(sql -> sql.contains(quick))
+                .hasSize(1);
     }
 
     /** That claims a row which this client has written before. */

@@ -33,6 +33,9 @@ final class MemoryRows implements RowStore {
     int reads;
     int writes;
 
+    /** By the last write. */
+    long expected;
+
     /** Runs once, before the next write is carried out: somebody else is faster. */
     Runnable before = () -> {};
 
@@ -102,6 +105,7 @@ final class MemoryRows implements RowStore {
 
     private synchronized Written carryOut(Write write) throws IOException, NotExecutedException {
         writes++;
+        expected = write.expected();
         if (refuse) {
             refuse = false;
             throw new NotExecutedException("the store is busy");

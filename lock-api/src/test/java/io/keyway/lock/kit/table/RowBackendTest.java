@@ -158,6 +158,22 @@ class RowBackendTest {
                 .hasSize(1);
     }
 
+    /** A store that forgets in a crash that the row became free may give the same version to another grant. */
+    @Test
+    void aRowThatIsFreeIsWrittenBecauseItIsFreeAndNotByItsVersion() throws Exception {
+        first.release(granted(first.attempt(exclusive(), LIMIT)), LIMIT);
+        Request request = exclusive();
+        store.delay = true;
+        assertThatThrownBy(() -> first.attempt(request, LIMIT)).isInstanceOf(IOException.class);
+        store.reads = 0;
+
+        first.withdraw(request, LIMIT);
+
+        assertThat(store.reads).as("it knows the row").isEqualTo(1);
+        assertThat(store.expected).isEqualTo(RowStore.IF_FREE);
+        assertThat(store.arrive()).as("what was under way").isFalse();
+    }
+
     @Test
     void aRequestWhoseAttemptsWereAllAnsweredLeavesNothing() throws Exception {
         granted(first.attempt(exclusive(), LIMIT));
