@@ -30,7 +30,8 @@ final class PostgresDialect implements Dialect {
 
     /**
      * The time of the clock, not of the transaction. Without a schema, so that a search path decides whose it is: that
-     * is how a test moves it. Of {@code float8}, which has 53 bits for these 51 and takes less time than {@code numeric}.
+     * is how a test moves it. Of {@code float8}, which has 53 bits for these 51 and takes less time than
+     * {@code numeric}.
      */
     static final String NOW = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
 

@@ -70,6 +70,12 @@ final class TableStore implements RowStore {
         return stored;
     }
 
+    /** A crash may take back what left it free ({@link PostgresOneRow}). */
+    @Override
+    public long expected(Stored stands) {
+        return stands.row().isFree() ? IF_FREE : stands.version();
+    }
+
     @Override
     public Written write(Write write, Deadline deadline) throws Exception {
         return writeAtOnce(List.of(write), deadline).get(0);

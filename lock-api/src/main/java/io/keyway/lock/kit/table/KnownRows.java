@@ -127,9 +127,7 @@ final class KnownRows {
             deadline.check("the row of " + key + " was written, since others were faster");
             List<Notice> notices = new ArrayList<>(rules.noticesOfExpiry(stands.row(), row));
             notices.addAll(step.notices());
-            // A store may forget in a crash that a row became free, and give its version once more.
-            long expected = stands.row().isFree() ? RowStore.IF_FREE : stands.version();
-            Write write = new Write(key, expected, step.row(), step.heard(), notices);
+            Write write = new Write(key, store.expected(stands), step.row(), step.heard(), notices);
             Written written = write(List.of(write), deadline).get(0);
             if (written.done()) {
                 return new Done<>(step.answer(), written.stored().row());

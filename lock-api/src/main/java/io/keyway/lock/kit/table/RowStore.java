@@ -200,6 +200,16 @@ public interface RowStore extends AutoCloseable {
     Stored read(LockKey key, Deadline deadline) throws Exception;
 
     /**
+     * {@return what a write expects that was decided on that row, which was read} Its version; a store that may forget
+     * in a crash that a row became free, and give that version once more, has such a row written because it is free.
+     *
+     * @param stands the row that was read
+     */
+    default long expected(Stored stands) {
+        return stands.version();
+    }
+
+    /**
      * Writes a row in one step, if its version is the one expected, and says what stands there now. Any exception but
      * {@link io.keyway.lock.spi.NotExecutedException} means that it may have been written, or may yet be.
      *

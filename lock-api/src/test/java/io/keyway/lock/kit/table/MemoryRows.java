@@ -36,6 +36,14 @@ final class MemoryRows implements RowStore {
     /** By the last write. */
     long expected;
 
+    /** It may forget that a row became free. */
+    boolean forgets;
+
+    @Override
+    public long expected(Stored stands) {
+        return forgets && stands.row().isFree() ? IF_FREE : stands.version();
+    }
+
     /** Runs once, before the next write is carried out: somebody else is faster. */
     Runnable before = () -> {};
 

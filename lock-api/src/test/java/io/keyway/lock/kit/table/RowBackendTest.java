@@ -161,6 +161,7 @@ class RowBackendTest {
     /** A store that forgets in a crash that the row became free may give the same version to another grant. */
     @Test
     void aRowThatIsFreeIsWrittenBecauseItIsFreeAndNotByItsVersion() throws Exception {
+        store.forgets = true;
         first.release(granted(first.attempt(exclusive(), LIMIT)), LIMIT);
         Request request = exclusive();
         store.delay = true;
