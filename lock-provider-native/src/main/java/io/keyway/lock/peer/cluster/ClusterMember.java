@@ -344,7 +344,7 @@ public final class ClusterMember extends Member {
     }
 
     /** The member that leads, as this one has heard; empty if it has not, or none does by its algorithm. */
-    String leader() {
+    public String leader() {
         return leader;
     }
 

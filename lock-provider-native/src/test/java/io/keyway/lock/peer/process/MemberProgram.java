@@ -9,9 +9,12 @@ import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import io.keyway.lock.peer.service.Algorithm;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,8 +26,9 @@ import java.util.function.UnaryOperator;
 /**
  * The program of a member: arguments are its port on the loopback address, its id, the ids of all, its data directory,
  * the cluster's longest ttl in milliseconds, the file of the secret, {@code init}, {@code again} or {@code join}, and
- * the ids of former members that have ended for good. Says {@code listening}; ends in order when it is told anything or
- * its input ends, with status {@value #FAILED} if it stops by itself.
+ * the ids of former members that have ended for good. Says {@code listening}, and who leads when it is told {@code
+ * leader}; ends in order when it is told anything else or its input ends, with status {@value #FAILED} if it stops by
+ * itself.
  */
 final class MemberProgram {
     /** The property that names another algorithm than the lease service. */
@@ -32,6 +36,9 @@ final class MemberProgram {
 
     /** The property that names the directory of its trace; without it there is none. */
     static final String TRACE = "keyway.trace";
+
+    /** What it is asked, and the word that its answer begins with. */
+    static final String LEADER = "leader";
 
     private static final int FAILED = 9;
     /** More than by default: names are divided in these tests. */
@@ -60,8 +67,9 @@ final class MemberProgram {
                 member.startTrace(Path.of(trace));
             }
             System.out.println("listening");
-            if (System.in.read() < 0) {
-                return; // nobody is left who could tell
+            BufferedReader told = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            while (LEADER.equals(told.readLine())) {
+                System.out.println(LEADER + " " + member.leader());
             }
         }
     }

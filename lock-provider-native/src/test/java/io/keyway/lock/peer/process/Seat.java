@@ -94,6 +94,11 @@ final class Seat implements AutoCloseable {
         }
     }
 
+    /** The id of the member that leads, as its process has heard, which must not be stopped; empty if it has not. */
+    String leader() throws InterruptedException {
+        return process.ask(MemberProgram.LEADER, MemberProgram.LEADER);
+    }
+
     /** SIGSTOP. */
     void stop() throws IOException, InterruptedException {
         process.stop();

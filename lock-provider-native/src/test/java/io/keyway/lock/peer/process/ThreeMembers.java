@@ -57,6 +57,10 @@ final class ThreeMembers implements AutoCloseable {
         return url;
     }
 
+    List<Seat> seats() {
+        return seats;
+    }
+
     void kill() throws InterruptedException {
         for (Seat seat : seats) {
             seat.kill();
