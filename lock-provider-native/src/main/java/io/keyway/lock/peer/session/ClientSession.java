@@ -94,6 +94,10 @@ public final class ClientSession implements SessionLayer, ClientView {
     private long next = Turn.NEVER;
 
     private int failures;
+    /** Attempts that nobody answered in time, since a link was good. */
+    private int unanswered;
+    /** How many members are asked in turn whether they lead; 1 while none has refused for that. */
+    private int candidates = 1;
     /** What was said on the current link, until the welcome. */
     private @Nullable Hello hello;
     /** Who answers on the current link, once it has. */
@@ -163,6 +167,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             }
         }
         if (opening() && Turn.due(next, now)) {
+            unanswered++;
             failed("no answer in time", false, begun);
         }
     }
@@ -313,6 +318,11 @@ public final class ClientSession implements SessionLayer, ClientView {
                 && !refusal.here().isEmpty()) {
             referral = List.of(refusal.here().split(","));
         }
+        if (refusal.code() == RefuseCode.NOT_LEADING) {
+            WelcomeInfo last = lastWelcome;
+            candidates =
+                    Math.max(1, last == null ? referral.size() : last.members().size());
+        }
         failed(handshake.why(refusal), refusal.code().lasting(), turn);
     }
 
@@ -350,6 +360,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             return;
         }
         phase = Phase.UP;
+        candidates = 1;
         roundTrip = turn.now() - provedAt;
         next = Turn.NEVER;
         hello = null;
@@ -497,27 +508,27 @@ public final class ClientSession implements SessionLayer, ClientView {
     }
 
     /**
-     * Waits for the welcome for {@code patience} at first, and twice as long after each failure: a slow link is not a
-     * dead one.
+     * Waits for the welcome for {@code patience} at first, and twice as long after each attempt that nobody answered: a
+     * slow link is not a dead one.
      */
     private void dial(long patience, SessionTurn turn) {
         phase = Phase.DIALING;
         link++;
-        long limit = Math.min(patience, SHORTEST_PATIENCE) << Math.min(failures, 8);
+        long limit = Math.min(patience, SHORTEST_PATIENCE) << Math.min(unanswered, 8);
         next = turn.now() + Math.min(settings.proofTimeout(), limit);
         turn.dial(link);
     }
 
     /**
-     * The link is down; the next attempt comes after a random part of a time that doubles with each failure. A link
-     * that breaks soon after its welcome failed too: what this end sends over each may be what the member breaks it
-     * for.
+     * The link is down; the next attempt comes after a random part of a time that doubles with each failure, or, while
+     * members are asked in turn who leads, of one in which all have their turn. A link that breaks soon after its
+     * welcome failed too: what this end sends over each may be what the member breaks it for.
      */
     private void down(boolean failed, Turn turn) {
         boolean soon = !forgive(turn) && phase == Phase.UP;
         phase = Phase.DOWN;
         hello = null;
-        long distance = Math.min(LONGEST_DISTANCE, FIRST_DISTANCE << Math.min(failures, 10));
+        long distance = Math.min(LONGEST_DISTANCE / candidates, FIRST_DISTANCE << Math.min(failures, 10));
         next = turn.now() + distance / 2 + ((distance / 2 * turn.draw(16)) >> 16);
         if (failed || soon) {
             failures++;
@@ -529,6 +540,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         boolean good = phase == Phase.UP && turn.now() - upSince >= LONGEST_DISTANCE;
         if (good) {
             failures = 0;
+            unanswered = 0;
         }
         return good;
     }
@@ -743,6 +755,8 @@ public final class ClientSession implements SessionLayer, ClientView {
         copy.link = link;
         copy.next = next;
         copy.failures = failures;
+        copy.unanswered = unanswered;
+        copy.candidates = candidates;
         copy.hello = hello;
         copy.answering = answering;
         copy.referral = referral;
@@ -767,6 +781,8 @@ public final class ClientSession implements SessionLayer, ClientView {
                 .put(link)
                 .time(next)
                 .put(failures)
+                .put(unanswered)
+                .put(candidates)
                 .value(hello)
                 .value(answering)
                 .value(referral)

@@ -1,0 +1,109 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.peer.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.session.SessionFrame.Challenge;
+import io.keyway.lock.peer.session.SessionFrame.Hello;
+import io.keyway.lock.peer.session.SessionFrame.Proof;
+import io.keyway.lock.peer.session.SessionFrame.Refuse;
+import io.keyway.lock.peer.session.SessionFrame.Role;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A client that asks five members in turn whether they lead. */
+class LeaderSearchTest {
+    private static final long MS = World.MS;
+    private static final int MEMBERS = 5;
+    private static final Incarnation FOLLOWER = new Incarnation(0xB, 1);
+
+    private final SessionSettings settings = World.settings("c", Authenticator.none());
+    private final World world = new World(settings, settings, Membership.single("a:1"), SessionTarget.LEADER);
+
+    private void input(Input input) {
+        world.client.input(input);
+    }
+
+    /** The link that is dialled next, opened; time goes on until then. */
+    private long nextLink() {
+        while (world.dialled.isEmpty()) {
+            world.now = Math.max(world.now, world.client.cell.nextDue());
+            input(new Input.Tick());
+        }
+        long link = world.dialled.pollFirst();
+        input(new Input.Opened(link));
+        return link;
+    }
+
+    private void refuse(long link) {
+        input(new Input.Arrived(link, new Refuse(RefuseCode.NOT_LEADING, "", "", "")));
+    }
+
+    /** By one that has not met a leader, and tells who the members are. */
+    private void refuseWithList(long link) {
+        Hello hello = world.client.lastSent(Hello.class);
+        Nonce nonce = new Nonce(1, 2);
+        byte[] transcript = Handshake.transcript(Role.MEMBER, hello, hello.wireHigh(), FOLLOWER, nonce);
+        input(new Input.Arrived(
+                link,
+                new Challenge(
+                        hello.wireHigh(), FOLLOWER, nonce, Authenticator.none().prove(transcript))));
+        assertThat(world.client.lastSent(Proof.class)).isNotNull();
+        input(new Input.Arrived(link, new Refuse(RefuseCode.NOT_LEADING, "", "a:1,b:1,c:1,d:1,e:1", "")));
+    }
+
+    private void startToLook() {
+        world.client.work(turn -> turn.client().await(Numbered.KEY, World.MAX_TTL));
+    }
+
+    /** The former leader is stopped, and takes connections all the same. */
+    @Test
+    void whoStandsStillIsNotWaitedForAnyLongerBecauseOthersHaveRefused() {
+        startToLook();
+        for (int i = 0; i < 2 * MEMBERS; i++) {
+            refuse(nextLink());
+        }
+        nextLink();
+        long asked = world.now;
+
+        nextLink();
+
+        assertThat(world.now - asked).isLessThan(1_600 * MS);
+    }
+
+    @Test
+    void allAreAskedWithinASecondHoweverOftenTheyHaveRefused() {
+        startToLook();
+        refuseWithList(nextLink());
+        assertThat(world.clientSide().referral()).isEqualTo(List.of("a:1", "b:1", "c:1", "d:1", "e:1"));
+        for (int i = 0; i < 4 * MEMBERS; i++) {
+            refuse(nextLink());
+        }
+        long from = world.now;
+
+        for (int i = 0; i < MEMBERS; i++) {
+            refuse(nextLink());
+        }
+
+        assertThat(world.now - from).isBetween(400 * MS, 1_000 * MS);
+    }
+
+    /** Nobody tells a client at once that a link is slow: it must find out by waiting longer. */
+    @Test
+    void aSlowLinkIsWaitedForLongerEachTime() {
+        startToLook();
+        long last = 0;
+        for (int i = 0; i < 4; i++) {
+            nextLink();
+            long asked = world.now;
+            while (world.dialled.isEmpty()) {
+                world.now = Math.max(world.now, world.client.cell.nextDue());
+                input(new Input.Tick());
+            }
+            assertThat(world.now - asked).isGreaterThan(last);
+            last = world.now - asked;
+        }
+        assertThat(last).isGreaterThan(3_000 * MS);
+    }
+}
