@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -13,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,11 +70,8 @@ final class CrashingFollowers implements AutoCloseable {
     }
 
     /** The member that leads, if all say so, and it too. */
-    private Optional<Seat> leader() throws InterruptedException {
-        Set<String> heard = new HashSet<>();
-        for (Seat seat : members.seats()) {
-            heard.add(seat.leader());
-        }
+    private Optional<Seat> leader() {
+        Set<String> heard = members.seats().stream().map(Seat::leader).collect(Collectors.toSet());
         return members.seats().stream()
                 .filter(seat -> heard.equals(Set.of(seat.id())))
                 .findAny();

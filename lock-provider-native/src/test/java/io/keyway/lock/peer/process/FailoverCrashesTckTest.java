@@ -7,6 +7,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
+import io.keyway.lock.tck.process.ChildJvm;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -24,16 +25,18 @@ class FailoverCrashesTckTest extends LockTck {
     @TempDir
     private Path directory;
 
-    private ThreeMembers members;
-    private CrashingFollowers followers;
+    private ChildJvm program;
 
     @Override
     protected TckSubject subject() throws Exception {
-        members = new ThreeMembers(directory, "failover");
-        followers = new CrashingFollowers(members);
-        return TckSubject.of(members.url())
-                .withServer(followers::killLeader, followers::restartLeader)
-                .withPause(followers::pauseLeader, followers::resumeLeader);
+        program = ChildJvm.start(CrashingFollowersProgram.class, directory.toString());
+        return TckSubject.of(program.await("url"))
+                .withServer(tell(CrashingFollowersProgram.KILL), tell(CrashingFollowersProgram.RESTART))
+                .withPause(tell(CrashingFollowersProgram.PAUSE), tell(CrashingFollowersProgram.RESUME));
+    }
+
+    private TckSubject.Control tell(String what) {
+        return () -> program.ask(what, "done");
     }
 
     @Override
@@ -44,12 +47,10 @@ class FailoverCrashesTckTest extends LockTck {
     @AfterEach
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void endTheMembers() throws Exception {
-        try (ThreeMembers ending = members) {
-            followers.close();
-            System.out.println("followers were killed " + followers.kills() + " times");
-            assertThat(followers.kills()).isGreaterThan(KILLS);
-            assertThat(ending.seats())
-                    .allSatisfy(seat -> assertThat(seat.runs()).isTrue());
+        try (ChildJvm ending = program) {
+            int kills = Integer.parseInt(ending.ask(CrashingFollowersProgram.END, "kills"));
+            System.out.println("followers were killed " + kills + " times");
+            assertThat(kills).isGreaterThan(KILLS);
         }
     }
 }

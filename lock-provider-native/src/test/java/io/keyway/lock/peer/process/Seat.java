@@ -95,8 +95,12 @@ final class Seat implements AutoCloseable {
     }
 
     /** The id of the member that leads, as its process has heard, which must not be stopped; empty if it has not. */
-    String leader() throws InterruptedException {
-        return process.ask(MemberProgram.LEADER, MemberProgram.LEADER);
+    String leader() {
+        try {
+            return process.ask(MemberProgram.LEADER, MemberProgram.LEADER);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted while " + id + " was asked", e);
+        }
     }
 
     /** SIGSTOP. */
