@@ -75,13 +75,23 @@ final class FailoverMembers extends AttachedMembers {
     }
 
     @Override
+    public void membersChange(SimNode member, Fault fault) {
+        operator.tells(member, fault);
+    }
+
+    @Override
     long confirmedWithin() {
         return confirmedWithin;
     }
 
     @Override
     MachineFactory watched(int member, MachineFactory members) {
-        return key -> (key.equals(FailoverView.election()) ? elections.get(member) : members).create(key);
+        return key -> {
+            Machine machine = members.create(key);
+            Machine product = elections.get(member).create(key);
+            boolean isProduct = machine.getClass() == product.getClass(); // an unsafe variant has no priorities
+            return isProduct && key.equals(FailoverView.election()) ? product : machine;
+        };
     }
 
     @Override

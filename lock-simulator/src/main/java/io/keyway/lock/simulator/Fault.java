@@ -65,7 +65,12 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
          * The operator ends the member and starts it with the member list of which {@code amount} has the bits, and
          * with the {@code maxTtl} of {@link #maxTtl}; if it is none of that list, it has ended for good.
          */
-        NEW_LIST
+        NEW_LIST,
+        /**
+         * Nothing goes wrong: the operator tells the member again and again that the one that is its {@code peer} is to
+         * be added, if {@code amount} is 1, or removed.
+         */
+        CHANGE_MEMBERS
     }
 
     private static final int LIST_BITS = 32;

@@ -90,6 +90,11 @@ final class Faults {
                 }
             }
             case NEW_LIST -> newList(node, fault, more);
+            case CHANGE_MEMBERS -> {
+                if (begins) {
+                    world.model().membersChange(node, fault);
+                }
+            }
             case SLOW_DISK -> diskLatency = Math.max(options.diskLatency(), diskLatency + more * fault.amount());
         }
     }

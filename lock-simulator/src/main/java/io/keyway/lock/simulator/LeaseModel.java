@@ -193,6 +193,11 @@ final class LeaseModel implements Model {
     }
 
     @Override
+    public void membersChange(SimNode member, Fault fault) {
+        topology.membersChange(member, fault);
+    }
+
+    @Override
     public boolean belongs(SimNode node) {
         return topology.belongs(node);
     }

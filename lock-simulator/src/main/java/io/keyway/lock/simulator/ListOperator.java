@@ -55,6 +55,16 @@ final class ListOperator {
         }
     }
 
+    /** What that fault says is wanted of the member from now on. */
+    void tells(SimNode member, Fault fault) {
+        String other = ids.get(-fault.peer());
+        ChangeMembers wish = new ChangeMembers(other, fault.amount() == 1);
+        for (long after = 0; after < fault.nanos(); after += AGAIN) {
+            Runnable says = () -> say(member, wish);
+            world.wake(member, after, 0, says);
+        }
+    }
+
     private void say(SimNode member, ChangeMembers wish) {
         if (member.alive() && !member.cells().isEmpty()) {
             member.input(new Input.Command(election, wish));

@@ -45,6 +45,9 @@ interface Model {
     /** The operator has ended a member, and gives it another list. */
     default void listChange(SimNode member, Fault fault) {}
 
+    /** The operator wants that member to change the list while the cluster works. */
+    default void membersChange(SimNode member, Fault fault) {}
+
     /** True if that node is to run. */
     default boolean belongs(SimNode node) {
         return true;

@@ -100,7 +100,7 @@ public record SimulationSettings(
         List<String> names = new ArrayList<>();
         names.add(ANY);
         for (Kind kind : Kind.values()) {
-            if (kind != Kind.NEW_LIST) {
+            if (kind != Kind.NEW_LIST && kind != Kind.CHANGE_MEMBERS) {
                 names.add(name(kind));
             }
         }

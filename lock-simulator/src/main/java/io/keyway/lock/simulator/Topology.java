@@ -41,6 +41,9 @@ interface Topology extends Seats {
         return dials(cell);
     }
 
+    /** The operator wants that member to change the list while the cluster works. */
+    default void membersChange(SimNode member, Fault fault) {}
+
     /** A member ends in good order: what it knows is for the next one. */
     default void handsOver(SimNode member) {}
 

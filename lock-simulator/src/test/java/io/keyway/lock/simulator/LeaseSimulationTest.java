@@ -36,7 +36,8 @@ class LeaseSimulationTest {
             LockGoal.CONVERTED,
             LockGoal.SPARE_REQUEST,
             LockGoal.SPARE_WITHDRAWN,
-            Fault.Kind.HAND_OVER);
+            Fault.Kind.HAND_OVER,
+            Fault.Kind.CHANGE_MEMBERS);
 
     /** What one member on the machine of its clients cannot meet. */
     private static final Set<? extends CoverageGoal> OF_CLUSTERS = Set.of(

@@ -443,11 +443,16 @@ class Election implements Machine {
             say(member, new Desist(settings.key(), wish.round(), promised), turn);
             return;
         }
-        List<List<String>> open = lists.open();
+        Vote own = own(wish.round());
         vote(wish.round(), wish.list(), turn);
         counting.end();
         date = turn.now() + 2 * VOTING;
-        say(member, new Vote(settings.key(), wish.round(), identifier(), latest(), recorded, open), turn);
+        say(member, own, turn);
+    }
+
+    /** Its vote, before it votes: it names the lists for which it has voted before (J2). */
+    Vote own(ViewId round) {
+        return new Vote(settings.key(), round, identifier(), latest(), recorded, lists.open());
     }
 
     private void vote(ViewId round, List<String> list, Turn turn) {
@@ -586,7 +591,7 @@ class Election implements Machine {
         List<String> list = change.after(members, each -> heard(each, turn));
         ElectionDate now = date(new ViewId(round, self, life), mayReplace, list, turn);
         heard = round;
-        Vote own = new Vote(settings.key(), now.round(), identifier(), latest(), recorded, lists.open());
+        Vote own = own(now.round());
         vote(now.round(), list, turn);
         counting.begin(now.round(), members, list);
         counting.voted(self, own);
