@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
@@ -27,9 +29,10 @@ import org.apache.zookeeper.data.Stat;
  * not.
  */
 final class QuietTime implements Watcher {
-    private final Session session;
+    private final Supplier<Watches> watches;
     private final String containerPath;
     private final Duration time;
+    private final LongSupplier clock;
 
     /** The numbers of readers that asked before the writer and wait. */
     private Set<Integer> waiting = Set.of();
@@ -42,10 +45,12 @@ final class QuietTime implements Watcher {
 
     private boolean watched;
 
-    QuietTime(Session session, String containerPath, Duration time) {
-        this.session = session;
+    /** @param clock monotonic, in nanoseconds */
+    QuietTime(Supplier<Watches> watches, String containerPath, Duration time, LongSupplier clock) {
+        this.watches = watches;
         this.containerPath = containerPath;
         this.time = time;
+        this.clock = clock;
     }
 
     /**
@@ -59,7 +64,7 @@ final class QuietTime implements Watcher {
         Set<Integer> now = new HashSet<>();
         queue.waitingReaders(number).forEach(reader -> now.add(reader.number()));
         if (!now.containsAll(waiting)) {
-            since = System.nanoTime();
+            since = clock.getAsLong();
         }
         waiting = now;
         return seen.kind() == Kind.PASSES && !left().isZero() ? seen.yields() : seen;
@@ -69,13 +74,13 @@ final class QuietTime implements Watcher {
         if (!begun || containerNow.getMzxid() > written) {
             begun = true;
             written = containerNow.getMzxid();
-            since = System.nanoTime();
+            since = clock.getAsLong();
         }
     }
 
     /** How long it still has to wait, if no reader comes; not negative. */
     synchronized Duration left() {
-        Duration left = time.minusNanos(begun ? System.nanoTime() - since : 0);
+        Duration left = time.minusNanos(begun ? clock.getAsLong() - since : 0);
         return left.isNegative() ? Duration.ZERO : left;
     }
 
@@ -87,7 +92,7 @@ final class QuietTime implements Watcher {
             }
             watched = true;
         }
-        CompletableFuture<?> unused = session.watches()
+        CompletableFuture<?> unused = watches.get()
                 .data(containerPath, this, (data, stat) -> stat)
                 .whenComplete((stat, failure) -> {
                     if (failure == null) {
@@ -103,7 +108,7 @@ final class QuietTime implements Watcher {
     }
 
     void stop() {
-        session.watches().forget(containerPath, this);
+        watches.get().forget(containerPath, this);
         unwatched();
     }
 

@@ -136,7 +136,7 @@ final class RequestNode {
         this.containers = containers;
         this.signals = signals;
         Duration time = request.quiet().orElse(Duration.ZERO);
-        this.quiet = time.isZero() ? null : new QuietTime(session, containerPath, time);
+        this.quiet = time.isZero() ? null : new QuietTime(session::watches, containerPath, time, System::nanoTime);
         this.notice = request.mode() == LockMode.SHARED ? new ReaderNotice(session, containerPath) : null;
     }
 
