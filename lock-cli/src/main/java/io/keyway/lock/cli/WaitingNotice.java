@@ -151,8 +151,8 @@ final class WaitingNotice implements Runnable, AutoCloseable {
                     .orElse(" for " + Durations.show(first.since()));
         } else if (opening.isPresent()) {
             // A log is told once, so it is told for how long.
-            fixed.append(": ").append(opening.get().server()).append(" restarted");
-            moving = " and grants nothing for another "
+            fixed.append(": ").append(opening.get().server()).append(" was just started, or has taken over");
+            moving = ", and grants nothing for another "
                     + Durations.show(opening.get().left().plusMillis(999));
         }
         int place = place(status.waiters(), self);

@@ -185,7 +185,8 @@ class MemberProcessesTest {
         ChildProcess waiting = keyway("run", "--wait", "2s", "--url", url, there, "--", "true");
         assertThat(waiting.exitCode()).isEqualTo(124);
         assertThat(waiting.err())
-                .contains("waiting for " + there + ": " + ids.get(1) + " restarted and grants nothing for another ");
+                .contains("waiting for " + there + ": " + ids.get(1)
+                        + " was just started, or has taken over, and grants nothing for another ");
 
         ChildProcess wrong = keyway("show", "--url", url + "?maxTtl=30s");
         assertThat(wrong.exitCode()).isEqualTo(64);

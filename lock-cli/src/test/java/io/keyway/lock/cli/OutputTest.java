@@ -114,7 +114,8 @@ class OutputTest {
         WaitingNotice.Situation now = WaitingNotice.describe(nobody, "ben@build:8", Optional.of(opening));
 
         assertThat(now.moving())
-                .isEqualTo("waiting for g: 127.0.0.1:7402 restarted and grants nothing for another 38s;"
+                .isEqualTo("waiting for g: 127.0.0.1:7402 was just started, or has taken over, and grants"
+                        + " nothing for another 38s;"
                         + " place 1 of 1 in the queue");
         assertThat(now.fixed()).as("told once in a log").doesNotContain("38s");
         assertThat(WaitingNotice.describe(LOCK, "ben@build:8", Optional.of(opening))

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A member that was started anew and grants nothing yet, since leases of its former life may be held.
+ * A member that was started anew, or has taken over, and grants nothing yet, since leases of before may be held.
  *
  * @param server the member
  * @param left for how long, as far as it is known now; more than zero
@@ -26,7 +26,7 @@ public record Opening(String server, Duration left) {
     /** Half a sentence for people. */
     @Override
     public String toString() {
-        return server + " restarted and grants nothing for another "
+        return server + " was just started, or has taken over, and grants nothing for another "
                 + left.plusMillis(999).toSeconds() + "s";
     }
 }

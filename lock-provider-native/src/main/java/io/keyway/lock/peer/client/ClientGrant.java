@@ -27,7 +27,7 @@ final class ClientGrant {
     boolean wanted;
     /** The cache is full. */
     boolean evicted;
-    /** The member restarted; belief stays where it was until the grant is re-asserted. */
+    /** The member restarted, or another one serves; belief stays where it was until the grant is re-asserted. */
     boolean frozen;
     /** The new member confirmed it, but the echo that thaws it has not been taken. */
     boolean reasserted;
@@ -107,7 +107,7 @@ final class ClientGrant {
     static String why(LockMessage.Revoke revoke) {
         return switch (revoke.cause()) {
             case BROKEN -> revoke.reason().isEmpty() ? "broken by an administrator" : "broken: " + revoke.reason();
-            case DENIED -> "the member restarted and refused it";
+            case DENIED -> "the member that serves now did not take it over";
             default -> "the member did not hear from this client in time";
         };
     }

@@ -251,7 +251,7 @@ public class LockClientHelper implements Machine {
         } else if (slot == FROZEN) {
             for (ClientGrant held : grants.now()) {
                 if (held.frozen && !held.handle.belief().holds(turn.now())) {
-                    String why = "the member restarted and did not confirm it in time";
+                    String why = "the member that serves now did not confirm it in time";
                     end(held, LeaseLoss.Cause.EXPIRED, why, true, turn);
                 }
             }
@@ -707,7 +707,7 @@ public class LockClientHelper implements Machine {
             if (closeForRecall(held.handle)) {
                 giveBack(held, 0, turn);
             } else {
-                held.doubt("the member was restarted", turn);
+                held.doubt(gone.why(), turn);
             }
         }
         armFrozen(turn);

@@ -7,8 +7,8 @@ import io.keyway.lock.peer.kernel.Key;
 public enum RefusalCause {
     /** The answer to a request that does not wait. */
     HELD("held by another"),
-    /** The member restarted and grants nothing yet. */
-    OPENING("the member restarted and grants nothing yet"),
+    /** The member was started, or has taken over, and grants nothing yet. */
+    OPENING("the member was just started, or has taken over, and grants nothing yet"),
     UNSUPPORTED("this lock is not granted in that mode"),
     /** More waiters than a name may have. */
     CROWDED("too many requests wait for this name"),

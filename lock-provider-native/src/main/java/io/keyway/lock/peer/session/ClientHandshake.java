@@ -165,6 +165,13 @@ final class ClientHandshake {
         return target.node().isEmpty() || target.node().equals(welcome.node());
     }
 
+    /** Who answers, if it is not whom the session was with; which of the two, it does not say before its welcome. */
+    String whoAnswers() {
+        return target.moves()
+                ? "another member serves now, or the same one after a restart"
+                : "the member was restarted";
+    }
+
     /** True if a session is wanted though nothing waits for it. */
     boolean demanded() {
         return switch (target.demand()) {

@@ -302,7 +302,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             turn.goal(SessionGoal.FROZEN);
             handshake.freeze(session.member, until);
         }
-        over(session, true, "the member was restarted", turn);
+        over(session, true, handshake.whoAnswers(), turn);
     }
 
     private void refused(Refuse refusal, SessionTurn turn) {

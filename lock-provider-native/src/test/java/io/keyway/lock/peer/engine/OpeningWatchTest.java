@@ -34,7 +34,8 @@ class OpeningWatchTest {
 
         assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39)));
         assertThat(watch.why(FIRST, "a:1", 5 + SECOND))
-                .contains(new LockNotice.Trouble(KEY, 7, "a:1 restarted and grants nothing for another 39s", "user"));
+                .contains(new LockNotice.Trouble(
+                        KEY, 7, "a:1 was just started, or has taken over, and grants nothing for another 39s", "user"));
         Participant holder = new Participant(new Owner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
         assertThat(watch.why(new LockNotice.Waiting(KEY, 7, 1, List.of(holder), "user"), "a:1", 5 + SECOND))
                 .isEmpty();

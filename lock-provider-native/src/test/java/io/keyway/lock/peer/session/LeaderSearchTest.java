@@ -3,7 +3,9 @@ package io.keyway.lock.peer.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.kernel.ClientView.SessionGone;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Proof;
@@ -105,5 +107,19 @@ class LeaderSearchTest {
             last = world.now - asked;
         }
         assertThat(last).isGreaterThan(3_000 * MS);
+    }
+
+    /** It cannot know yet which of the two it is: who answers names itself in its welcome. */
+    @Test
+    void whoHoldsIsToldThatAnotherMemberServesOrTheSameOneAnew() {
+        world.held(World.MAX_TTL);
+
+        world.restartMember(FOLLOWER, 8, World.MAX_TTL);
+        world.pass(2_000 * MS);
+
+        assertThat(world.clientSide().connected()).isTrue();
+        assertThat(world.client.told(SessionGone.class))
+                .containsExactly(new SessionGone(
+                        new Peer(1), true, "another member serves now, or the same one after a restart"));
     }
 }
