@@ -8,10 +8,12 @@ import io.keyway.lock.NodeSet;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +27,13 @@ import org.jspecify.annotations.Nullable;
  * than that edge. A node that does not answer is passed over, if the rule can be met without it. Its request stays, as
  * a spare that no search for deadlocks follows: nobody knows whether that node is ever to grant.
  *
+ * <p><b>In a circle</b> through that one request the next node is asked too, before anybody gives way, and the request
+ * becomes a spare: whoever waits for k of n is in a deadlock only when no node is left that it could ask.
+ *
  * <p><b>Invariants.</b> Of a lock that is not held there is at most one part that is neither granted nor a spare, but
- * within a step. A lock is held while as many parts are as its rule says of the nodes that are <i>named</i>; in the
- * step in which it becomes held all other requests are withdrawn. Whoever cannot reach enough nodes holds none of them:
- * it fails, or gives back what it has and waits for their return.
+ * within a step; and one, if any waits. A lock is held while as many parts are as its rule says of the nodes that are
+ * <i>named</i>; in the step in which it becomes held all other requests are withdrawn. Whoever cannot reach enough
+ * nodes holds none of them: it fails, or gives back what it has and waits for their return.
  */
 final class NodeLocks {
     /** How a part stands. */
@@ -66,6 +71,8 @@ final class NodeLocks {
         final NodeSet set;
         final Owner owner;
         final List<LockName> parts = new ArrayList<>();
+        /** Where it waits in a circle, and asks another node instead. */
+        final Set<LockName> passedOver = new HashSet<>();
         /** Whether its user may have been told that it is held. */
         boolean told;
 
@@ -74,6 +81,11 @@ final class NodeLocks {
             this.set = set;
             this.owner = owner;
             set.nodes().forEach(node -> parts.add(NodeParts.part(name, node)));
+        }
+
+        /** So many nodes it can do without. */
+        int spared() {
+            return parts.size() - set.needed();
         }
     }
 
@@ -222,6 +234,35 @@ final class NodeLocks {
         return held;
     }
 
+    /**
+     * Whether another node may be asked instead of the one of that part, which waits: then a circle through that
+     * request is none.
+     */
+    boolean canPassOver(LockName part) {
+        Spread spread = spreadOf(part);
+        if (spread == null || spread.told || view.state(part) != State.WAITS || spread.passedOver.contains(part)) {
+            return false;
+        }
+        int open = 0;
+        int passed = 1;
+        for (LockName each : spread.parts) {
+            State state = view.state(each);
+            open += state == State.NONE ? 1 : 0;
+            passed += state == State.SILENT || state == State.AWAY || spread.passedOver.contains(each) ? 1 : 0;
+        }
+        return open > 0 && passed <= spread.spared();
+    }
+
+    /** Does not count on that part any more, of which it {@link #canPassOver}. */
+    void passOver(LockName part) {
+        Objects.requireNonNull(spreadOf(part)).passedOver.add(part);
+    }
+
+    private @Nullable Spread spreadOf(LockName part) {
+        LockName lock = lockOf(part);
+        return lock == null ? null : all.get(lock);
+    }
+
     /** Asks for what is next, and takes back what is needed no more. */
     void advance(boolean awaitNodes) {
         for (LockName lock : List.copyOf(all.keySet())) {
@@ -241,8 +282,9 @@ final class NodeLocks {
         List<LockName> away = in(by, State.AWAY);
         List<LockName> passed = new ArrayList<>(in(by, State.SILENT));
         passed.addAll(away);
-        int spared = spread.parts.size() - spread.set.needed();
+        int spared = spread.spared();
         List<LockName> waits = in(by, State.WAITS);
+        spread.passedOver.retainAll(waits);
         if (in(by, State.HELD).size() >= spread.set.needed()) {
             waits.forEach(view::takeBack);
             passed.forEach(view::takeBack);
@@ -258,16 +300,28 @@ final class NodeLocks {
             }
             waits = List.of();
         }
-        passed.forEach(part -> view.spare(part, true));
-        for (int i = 0; i < waits.size(); i++) {
-            if (i == 0) {
-                view.spare(waits.get(i), false);
-            } else {
-                view.takeBack(waits.get(i));
+        List<LockName> open = in(by, State.NONE);
+        List<LockName> counted = new ArrayList<>(waits);
+        counted.removeAll(spread.passedOver);
+        boolean asks = counted.isEmpty() && passed.size() + waits.size() <= spared && !open.isEmpty();
+        if (counted.isEmpty() && !asks && !waits.isEmpty()) {
+            spread.passedOver.remove(waits.get(0));
+            counted.add(waits.get(0));
+        }
+        for (LockName part : waits) {
+            if (!counted.contains(part)) {
+                passed.add(part);
             }
         }
-        List<LockName> open = in(by, State.NONE);
-        if (waits.isEmpty() && passed.size() <= spared && !open.isEmpty()) {
+        passed.forEach(part -> view.spare(part, true));
+        for (int i = 0; i < counted.size(); i++) {
+            if (i == 0) {
+                view.spare(counted.get(i), false);
+            } else {
+                view.takeBack(counted.get(i));
+            }
+        }
+        if (asks) {
             view.askPart(open.get(0), spread.mode);
         }
     }

@@ -58,6 +58,15 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
     }
 
     @Override
+    public boolean passOver(LockName name) {
+        boolean can = transaction.passOver(name);
+        if (can) {
+            transaction.then(() -> transaction.decide(transaction::look));
+        }
+        return can;
+    }
+
+    @Override
     public void probe(LockName name, long request, Probe probe) {
         transaction.then(() -> {
             if (!client.closed()) {

@@ -153,6 +153,22 @@ final class TransactionParts implements NodeLocks.Parts {
                 null));
     }
 
+    /** As {@link TransactionSteps#passOver}; {@code over} are the locks that need that. */
+    boolean passOver(LockName name, List<LockName> over) {
+        List<LockName> waiting = new ArrayList<>();
+        for (LockName part : over) {
+            LockName at = states.get().lacking(part);
+            if (at != null && at.equals(name)) {
+                waiting.add(part);
+            }
+        }
+        boolean can = !waiting.isEmpty() && waiting.stream().allMatch(locks::canPassOver);
+        if (can) {
+            waiting.forEach(locks::passOver);
+        }
+        return can;
+    }
+
     /** A request of the transaction has failed: the locks that need it are given up. */
     void failed(List<LockName> parts) {
         for (LockName part : parts) {

@@ -31,6 +31,9 @@ interface TransactionSteps {
     /** Asks for that by that request. */
     void ask(LockName name, LockMode mode, long id, boolean queue);
 
+    /** Whether the request for that is in a circle that is none, since from the next look on another node is asked. */
+    boolean passOver(LockName name);
+
     /** Something may be otherwise at the nodes than it was. */
     void look();
 

@@ -788,6 +788,11 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     }
 
     @Override
+    public boolean passOver(LockName name) {
+        return parts.passOver(name, state.over(name));
+    }
+
+    @Override
     public Agent agent() {
         return agent;
     }

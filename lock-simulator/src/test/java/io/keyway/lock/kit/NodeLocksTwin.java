@@ -6,7 +6,9 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.NodeSet;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.Owner;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** What simulations see of the locks over nodes of a transaction. It waits for nodes that are away. */
 public final class NodeLocksTwin {
@@ -29,6 +31,7 @@ public final class NodeLocksTwin {
     }
 
     private final NodeLocks locks;
+    private final List<LockName> added = new ArrayList<>();
 
     public NodeLocksTwin(Parts parts) {
         locks = new NodeLocks(new NodeLocks.Parts() {
@@ -67,6 +70,7 @@ public final class NodeLocksTwin {
     }
 
     public void add(LockName lock, LockMode mode, NodeSet set, Owner owner) {
+        added.add(lock);
         locks.add(lock, mode, set, NodeParts.saying(owner, set));
     }
 
@@ -79,9 +83,35 @@ public final class NodeLocksTwin {
         return locks.owner(lock);
     }
 
+    /** Whether it asks another node instead of that one from its next advance on. */
+    public boolean passOver(LockName part) {
+        boolean can = locks.canPassOver(part);
+        if (can) {
+            locks.passOver(part);
+        }
+        return can;
+    }
+
     /** Asks for what is next, and takes back what is needed no more. */
     public void advance() {
         locks.advance(true);
+    }
+
+    /** The locks that lack a node. */
+    public List<LockName> wanted() {
+        return added.stream()
+                .filter(lock -> locks.held(lock).size() < locks.set(lock).needed())
+                .toList();
+    }
+
+    /** The parts of that lock, in the order of their nodes. */
+    public List<LockName> parts(LockName lock) {
+        return locks.parts(lock);
+    }
+
+    /** In which mode that lock was asked for. */
+    public LockMode mode(LockName lock) {
+        return Objects.requireNonNull(locks.mode(lock));
     }
 
     public boolean lacks() {

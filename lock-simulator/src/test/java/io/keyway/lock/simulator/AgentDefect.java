@@ -27,6 +27,8 @@ public enum AgentDefect {
     ONLY_HOLDERS_GIVE_WAY,
     /** Whoever waits for k of n nodes takes each wait for one that it cannot do without. */
     COUNTS_ON_EACH_NODE,
+    /** Whoever waits in a circle at one node asks no other one instead. */
+    WAITS_IN_A_CIRCLE,
     /** Whoever hears that another one of its circle gives way does so too. */
     ALL_GIVE_WAY,
     /** H9: a lock that its user relies on is surrendered as any other. */

@@ -25,7 +25,6 @@ import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,13 +55,15 @@ final class AgentModel implements Model {
     private final LockSettings settings;
     private final List<LockName> locks = new ArrayList<>();
     private final List<LockName> names = new ArrayList<>();
-    private final @Nullable NodeSet set;
+    /** Of each lock; empty if each is at one member. */
+    private final List<NodeSet> sets = new ArrayList<>();
+
     private final AgentUser[][] users;
     private long numbers;
     private boolean changed;
 
-    /** Over nodes by that rule; null: each lock at one member. */
-    AgentModel(SimWorld world, @Nullable AgentDefect defect, boolean calm, @Nullable NodeRule rule) {
+    /** Over nodes, the locks by those rules in turn; if there are none, each lock at one member. */
+    AgentModel(SimWorld world, @Nullable AgentDefect defect, boolean calm, List<NodeRule> rules) {
         this.world = world;
         this.calm = calm;
         this.defect = defect;
@@ -75,14 +76,16 @@ final class AgentModel implements Model {
             locks.add(LockName.of("n" + i));
         }
         List<String> nodes = new ArrayList<>();
-        for (int m = 0; rule != null && m < world.memberNodes(); m++) {
+        for (int m = 0; !rules.isEmpty() && m < world.memberNodes(); m++) {
             nodes.add("m" + m + ":1");
         }
-        this.set = rule == null ? null : NodeSet.of(rule, nodes);
         for (LockName lock : locks) {
+            if (!rules.isEmpty()) {
+                sets.add(NodeSet.of(rules.get(sets.size() % rules.size()), nodes));
+            }
             nodes.forEach(node -> names.add(NodeParts.part(lock, node)));
         }
-        if (rule == null) {
+        if (rules.isEmpty()) {
             names.addAll(locks);
         }
         this.users = new AgentUser[world.clients() + 1][options.users()];
@@ -120,12 +123,12 @@ final class AgentModel implements Model {
     }
 
     boolean isOverNodes() {
-        return set != null;
+        return !sets.isEmpty();
     }
 
-    /** The nodes of each lock. */
-    NodeSet set() {
-        return Objects.requireNonNull(set);
+    /** The nodes of that lock. */
+    NodeSet set(LockName lock) {
+        return sets.get(locks.indexOf(lock));
     }
 
     List<LockName> names() {
@@ -269,7 +272,7 @@ final class AgentModel implements Model {
 
     /** Where nothing is broken: no two were told that they have one lock over nodes, one of them for itself. */
     private void alone() {
-        if (!calm || set == null) {
+        if (!calm || !isOverNodes()) {
             return;
         }
         for (LockName lock : locks) {

@@ -18,11 +18,17 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Rule R10 of agents over the members and clients that ship, with restarts, crashes, cuts, delays and loss. */
 class AgentSimulationTest {
     private static final int MEMBERS = 3;
+    private static final int MORE_MEMBERS = 5;
     /** The first world of the soak. */
     private static final long SOAK = 1L << 40;
 
     /** The first of those over nodes. */
     private static final long NODES = 1L << 30;
+
+    /** The first of those in which each lock has a rule of its own, over three members or five. */
+    private static final long MIXED = 3L << 29;
+
+    private static final long LONG_TTL = 16 * Nanos.SECOND;
 
     /** Of these, of a latency of 80 ms. */
     private static final long LONG_WAY = NODES + 418;
@@ -40,12 +46,14 @@ class AgentSimulationTest {
         private long faults;
         private long confirmed;
         private int surrenders;
+        private int needless;
         private int passedOver;
         private int places;
         private int aborts;
         private int completed;
         private int losses;
         private long longest;
+        private long stuck;
         private long most;
 
         void add(Sum other) {
@@ -53,6 +61,8 @@ class AgentSimulationTest {
             faults += other.faults;
             confirmed += other.confirmed;
             surrenders += other.surrenders;
+            needless += other.needless;
+            stuck = Math.max(stuck, other.stuck);
             passedOver += other.passedOver;
             places += other.places;
             aborts += other.aborts;
@@ -67,22 +77,29 @@ class AgentSimulationTest {
             return events + " events, " + faults + " faults, " + completed + " transactions completed, " + confirmed
                     + " circles resolved by " + surrenders + " surrenders (" + places + " of places) and " + aborts
                     + " aborts, " + losses
-                    + " losses, " + passedOver + " nodes passed over, a circle stood for " + longest / Nanos.MILLI
+                    + " losses, " + needless + " needless, a deadlock stood for " + stuck / Nanos.MILLI + " ms, "
+                    + passedOver + " nodes passed over, a circle stood for " + longest / Nanos.MILLI
                     + " ms and " + most + " surrenders in a row of a hundred transactions at the most";
         }
     }
 
-    /** One member, or three that know nothing of each other. */
+    /** One member, or several that know nothing of each other. */
     private static Options options(long seed) {
         Draws draws = new Draws(seed, 21);
-        boolean three = draws.chance(500) || rule(seed) != null;
-        Options options = Options.of(three ? Profile.COUNTER : Profile.LEASE, seed)
-                .with("members", String.valueOf(three ? MEMBERS : 1))
+        boolean several = draws.chance(500) || isOverNodes(seed);
+        boolean mixed = seed >= MIXED && seed < SOAK;
+        int members = mixed && seed % 8 >= 4 ? MORE_MEMBERS : MEMBERS;
+        Options options = Options.of(several ? Profile.COUNTER : Profile.LEASE, seed)
+                .with("members", String.valueOf(several ? members : 1))
                 .with("spares", "0")
                 .with("clients", String.valueOf(draws.between(2, 5)))
                 .with("users", String.valueOf(draws.between(1, 3)))
                 .with("names", String.valueOf(draws.between(2, 5)))
                 .with("outOfSpec", "false");
+        if (mixed) {
+            // Five nodes are asked one after the other: leases last for longer than that.
+            options = options.with("maxTtl", String.valueOf(LONG_TTL));
+        }
         return !isCalm(seed)
                 ? options
                 : options.with("ordered", "true")
@@ -91,9 +108,19 @@ class AgentSimulationTest {
                         .with("tail", "0");
     }
 
-    /** In which worlds locks are over nodes, and by which rule; null: each at one member. */
-    private static @Nullable NodeRule rule(long seed) {
-        return seed < NODES || seed >= SOAK ? null : seed % 8 < 5 ? NodeRule.MAJORITY : NodeRule.ALL;
+    /** In which worlds locks are over nodes; in the others each is at one member. */
+    private static boolean isOverNodes(long seed) {
+        return seed >= NODES && seed < SOAK;
+    }
+
+    /** By which rules the locks of a world over nodes are held, in turn. */
+    private static List<NodeRule> rules(long seed) {
+        if (!isOverNodes(seed)) {
+            return List.of();
+        } else if (seed < MIXED) {
+            return List.of(seed % 8 < 5 ? NodeRule.MAJORITY : NodeRule.ALL);
+        }
+        return List.of(NodeRule.MAJORITY, NodeRule.ALL, NodeRule.MAJORITY);
     }
 
     /** One world in four: nothing breaks in it, and nothing is lost. */
@@ -126,7 +153,7 @@ class AgentSimulationTest {
                         plan,
                         world -> {
                             made[0] = new AgentModel(
-                                    world, defect, calm, rule(plan.options().seed()));
+                                    world, defect, calm, rules(plan.options().seed()));
                             return made[0];
                         },
                         null)
@@ -137,6 +164,8 @@ class AgentSimulationTest {
         sum.confirmed += made[0].circles.confirmed();
         sum.surrenders += made[0].surrenders;
         sum.passedOver += made[0].passedOver;
+        sum.needless += made[0].circles.reduction.needless();
+        sum.stuck = Math.max(sum.stuck, made[0].circles.reduction.longest());
         sum.places += made[0].places;
         sum.aborts += made[0].aborts;
         sum.completed += made[0].completed;
@@ -182,6 +211,17 @@ class AgentSimulationTest {
         assertThat(sum.aborts).as("%s", sum).isPositive();
     }
 
+    /** Majorities and all, of three members and of five. */
+    @Test
+    void eachCircleOverNodesByTwoRulesEndsByOneVictim() {
+        Sum sum = run(MIXED, 24);
+        System.out.println("by two rules: " + sum);
+        assertThat(sum.passedOver).as("%s", sum).isPositive();
+        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(100);
+        assertThat(sum.surrenders).as("%s", sum).isPositive();
+        assertThat(sum.aborts).as("%s", sum).isPositive();
+    }
+
     /** Where a search took longer than the time to the next one its confirmation was dropped: docs/track-record.md. */
     @Test
     void aCircleOverNodesIsResolvedWhereTheWayAroundIsLong() {
@@ -215,6 +255,7 @@ class AgentSimulationTest {
         return switch (defect) {
             case NOBODY_PASSES_ON, ONLY_LARGER_HEAR -> "complete";
             case NO_CONFIRMATION, COUNTS_ON_EACH_NODE -> "sound";
+            case WAITS_IN_A_CIRCLE -> "necessary";
             case ALL_GIVE_WAY, ALL_RANK_HIGHEST -> "minimal";
             case PLAIN_AGES, ONLY_HOLDERS_GIVE_WAY -> "terminating";
             default -> "honest";
@@ -232,6 +273,7 @@ class AgentSimulationTest {
                 "PLAIN_AGES",
                 "ONLY_HOLDERS_GIVE_WAY",
                 "COUNTS_ON_EACH_NODE",
+                "WAITS_IN_A_CIRCLE",
                 "GIVES_UP_WHAT_IS_REPORTED"
             })
     void eachDefectIsFound(AgentDefect defect) {
@@ -239,6 +281,7 @@ class AgentSimulationTest {
             case NO_CONFIRMATION -> 11_993; // one of some 12,000 worlds shows it
             case PLAIN_AGES -> PLAIN_WORLD;
             case COUNTS_ON_EACH_NODE -> NODES + 217; // one of some 200
+            case WAITS_IN_A_CIRCLE -> MIXED;
             case ONLY_HOLDERS_GIVE_WAY -> IN_TURN;
             default -> 0;
         };

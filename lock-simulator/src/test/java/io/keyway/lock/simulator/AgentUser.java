@@ -35,6 +35,11 @@ final class AgentUser implements AgentEffects {
     /** Comes back with each notice. */
     record Ask(AgentUser user, long life, LockName name) {}
 
+    /** Verbs: a lock and then the next one; both at once. By any other verb the seed draws which, and how. */
+    static final String STEPS = "steps";
+
+    static final String AT_ONCE = "at-once";
+
     private static final long TRIES_AGAIN = 50 * Nanos.MILLI;
 
     final SimNode node;
@@ -101,18 +106,25 @@ final class AgentUser implements AgentEffects {
         alarm = Long.MAX_VALUE;
         Random random = new Random(Draws.of(model.world.options().seed() + age, work.at()));
         self = new Probe.Agent(1 + random.nextInt(3), model.nextNumber());
-        OnDeadlock answer = random.nextInt(5) == 0 ? OnDeadlock.ABORT : OnDeadlock.SURRENDER;
+        boolean drawn = !work.verb().equals(STEPS) && !work.verb().equals(AT_ONCE);
+        OnDeadlock answer = drawn && random.nextInt(5) == 0 ? OnDeadlock.ABORT : OnDeadlock.SURRENDER;
         Agent fresh = new Agent(self, node.toString(), age, answer, this);
         agent = fresh;
         nodes = model.isOverNodes() ? new NodeWork(model, this) : null;
         next.clear();
-        for (LockName name : model.locks()) {
-            if (random.nextInt(3) > 0) {
-                next.add(new LockRequest(name, random.nextInt(4) == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE));
+        if (drawn) {
+            for (LockName name : model.locks()) {
+                if (random.nextInt(3) > 0) {
+                    next.add(new LockRequest(name, random.nextInt(4) == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE));
+                }
             }
+            Collections.shuffle(next, random);
+        } else {
+            int all = model.locks().size();
+            next.add(new LockRequest(model.locks().get(work.name()), LockMode.EXCLUSIVE));
+            next.add(new LockRequest(model.locks().get((work.name() + 1) % all), LockMode.EXCLUSIVE));
         }
-        Collections.shuffle(next, random);
-        if (random.nextBoolean()) {
+        if (drawn ? random.nextBoolean() : work.verb().equals(AT_ONCE)) {
             begin(next);
             next.clear();
         }
@@ -134,6 +146,20 @@ final class AgentUser implements AgentEffects {
         } else {
             wanted.forEach(this::want);
         }
+    }
+
+    /** Whether it wants anything. */
+    boolean waits() {
+        return agent != null && !aborted && !ending && !agent.isComplete();
+    }
+
+    /** The mode in which it wants that lock, or part, which it wants. */
+    LockMode mode(LockName name) {
+        LockMode mode = agent == null ? null : agent.mode(name);
+        if (mode == null) {
+            throw new IllegalStateException(this + " does not want " + name);
+        }
+        return mode;
     }
 
     /** Asks for the next nodes. */
@@ -367,6 +393,16 @@ final class AgentUser implements AgentEffects {
     }
 
     @Override
+    public boolean passOver(LockName name) {
+        boolean can = nodes != null && model.defect != AgentDefect.WAITS_IN_A_CIRCLE && nodes.passOver(name);
+        if (can) {
+            model.circles.givesWay();
+            later(this::advance);
+        }
+        return can;
+    }
+
+    @Override
     public void probe(LockName name, long request, Probe probe) {
         boolean own = probe.initiator().equals(self);
         if (own && probe.kind() != Probe.Kind.CONFIRM) {
@@ -476,6 +512,7 @@ final class AgentUser implements AgentEffects {
         if (mine == null || grant == null || grant.token() != told.token()) {
             return;
         }
+        model.circles.loses();
         held.remove(of.name());
         this.told.remove(of.name());
         if (nodes != null && !aborted && !ending && nodes.isWhole() && mine.isReported(of.name())) {

@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class CircleOracle {
     private final AgentModel model;
+    /** Of locks over nodes; decides nothing of others. */
+    final ReductionOracle reduction;
+
     /** By user and grant or request: when it was last on a circle. */
     private final Map<String, Long> left = new HashMap<>();
 
@@ -51,6 +54,7 @@ final class CircleOracle {
 
     CircleOracle(AgentModel model) {
         this.model = model;
+        this.reduction = new ReductionOracle(model, this);
     }
 
     /** How many circles were seen to stand when somebody gave way. */
@@ -72,9 +76,15 @@ final class CircleOracle {
         inARow = 0;
     }
 
-    /** Somebody gives way: of what stands now it is not known any more since when. */
+    /** Somebody gives way, or asks another node instead: of what stands now it is not known any more since when. */
     void givesWay() {
         since.replaceAll((claim, begun) -> model.world.now());
+        reduction.begins();
+    }
+
+    /** Somebody has lost a grant, and asks for it again. */
+    void loses() {
+        reduction.begins();
     }
 
     /** Somebody surrenders a lock. */
@@ -111,6 +121,7 @@ final class CircleOracle {
                         "R10", "complete: " + each.getKey() + " is on a circle for " + stands + " ns; " + shown());
             }
         }
+        reduction.judge(healed, 2 * Agent.LAST_RESEND + way);
     }
 
     /** What comes out of order is missing until it is sent again. */
@@ -143,6 +154,9 @@ final class CircleOracle {
             throw new Violation("R10", "minimal: a second one gives way in " + circle + ": " + user);
         }
         confirmed++;
+        if (model.isOverNodes()) {
+            reduction.said(user, probe, begun, begun >= healed);
+        }
     }
 
     private static String claim(AgentUser user, LockName lock, long token) {
@@ -165,6 +179,9 @@ final class CircleOracle {
         Set<String> certain = circles(true);
         since.keySet().retainAll(certain);
         certain.forEach(claim -> since.putIfAbsent(claim, model.world.now()));
+        if (model.isOverNodes()) {
+            reduction.look();
+        }
     }
 
     /**
@@ -222,7 +239,7 @@ final class CircleOracle {
         return agent == null || !agent.wants(name) ? null : agent.mode(name);
     }
 
-    private static boolean isAhead(List<Long> queue, long other, long own, boolean ifUnknown) {
+    static boolean isAhead(List<Long> queue, long other, long own, boolean ifUnknown) {
         int before = queue.indexOf(other);
         int after = queue.indexOf(own);
         return (before < 0 || after < 0) ? ifUnknown : before < after;
@@ -245,12 +262,12 @@ final class CircleOracle {
         return true;
     }
 
-    private static boolean excludes(LockMode one, LockMode other) {
+    static boolean excludes(LockMode one, LockMode other) {
         return one == LockMode.EXCLUSIVE || other == LockMode.EXCLUSIVE;
     }
 
     /** For people: who has what, and wants what, behind whom. */
-    private String shown() {
+    String shown() {
         StringBuilder text = new StringBuilder();
         for (AgentUser user : model.users()) {
             if (user.agent != null) {
@@ -279,7 +296,7 @@ final class CircleOracle {
         return member.alive() ? member.cell().machine(model.key(name)) : null;
     }
 
-    private List<Long> queue(LockName name) {
+    List<Long> queue(LockName name) {
         Machine manager = manager(name);
         return manager == null ? List.of() : LockManagerView.queued(manager);
     }

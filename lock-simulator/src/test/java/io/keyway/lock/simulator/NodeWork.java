@@ -8,6 +8,7 @@ import io.keyway.lock.kit.NodeLocksTwin;
 import io.keyway.lock.spi.Owner;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -31,7 +32,27 @@ final class NodeWork implements NodeLocksTwin.Parts {
     }
 
     void add(LockRequest wanted) {
-        locks.add(wanted.name(), wanted.mode(), model.set(), model.owner(user.node));
+        locks.add(wanted.name(), wanted.mode(), model.set(wanted.name()), model.owner(user.node));
+    }
+
+    /** The locks that are not held at enough nodes. */
+    List<LockName> wanted() {
+        return locks.wanted();
+    }
+
+    /** Of that lock, which is wanted. */
+    List<LockName> parts(LockName lock) {
+        return locks.parts(lock);
+    }
+
+    /** In which mode that lock is wanted. */
+    LockMode mode(LockName lock) {
+        return locks.mode(lock);
+    }
+
+    /** Whether it asks another node instead from its next advance on. */
+    boolean passOver(LockName part) {
+        return locks.passOver(part);
     }
 
     Owner owner(LockName part) {

@@ -54,7 +54,8 @@ import org.jspecify.annotations.Nullable;
  * victim sends a CONFIRM the same way. Requests and grants have numbers that are never used again, and a request that
  * has ceased to wait never waits again; hence an edge that was there when the search passed and is there when the
  * confirmation passes was there all the time between, and at the instant between both all edges were: a cycle. Only
- * then the victim acts.
+ * then the victim acts. Whoever of the cycle waits for k of n nodes and has one left that it has not asked does not
+ * confirm it, but asks that one.
  *
  * <p><b>Giving way.</b> The victim <i>surrenders</i> that by which it is in the way of the one before it on the cycle.
  * A lock that is held and not reported goes back by its token, a request that waits is withdrawn; and a new request is
@@ -411,7 +412,7 @@ public final class Agent {
 
     private void searched(Edge edge, Probe probe, long now) {
         if (probe.initiator().equals(self)) {
-            if (isCurrent(probe)) {
+            if (isCurrent(probe) && !passesOver(probe.path().get(0))) {
                 probe(probe.arrived(edge).on(Kind.CONFIRM, 0));
             }
             return;
@@ -489,6 +490,11 @@ public final class Agent {
         return claim != null && probe.round() > claim.before.getOrDefault(probe.initiator(), 0L);
     }
 
+    /** Whether it goes on by another node than the one of that edge: then nobody has to give way for it. */
+    private boolean passesOver(Edge own) {
+        return effects.passOver(own.lock());
+    }
+
     private static boolean isWanted(Claim claim, long request) {
         return claim.wanted != null && claim.request == request;
     }
@@ -512,7 +518,8 @@ public final class Agent {
         } else if (!ended
                 && wants(probe.path().get(probe.step() + 1))
                 && hasBeenFirm(probe.path().get(probe.step() + 1), probe)
-                && !ranksAbove(probe)) {
+                && !ranksAbove(probe)
+                && !passesOver(probe.path().get(probe.step() + 1))) {
             probe(probe.on(Kind.CONFIRM, probe.step() + 1));
         }
     }

@@ -20,6 +20,12 @@ public interface AgentEffects {
     /** A request that waits is over; what it is granted meanwhile goes back. */
     void withdraw(LockName name, long request);
 
+    /**
+     * A circle was found through the request for that. True if the transaction can go on by what another node has,
+     * which it then asks for; that request is spare when it has.
+     */
+    boolean passOver(LockName name);
+
     /** To whoever is in the way of that request. May be lost. */
     void probe(LockName name, long request, Probe probe);
 

@@ -201,6 +201,11 @@ final class AgentWorld {
         }
 
         @Override
+        public boolean passOver(LockName name) {
+            return false;
+        }
+
+        @Override
         public void probe(LockName name, long request, Probe probe) {
             boolean gaveWay = probe.kind() != Probe.Kind.SEARCH && probe.kind() != Probe.Kind.CONFIRM;
             if (gaveWay && probe.initiator().equals(self)) {

@@ -23,6 +23,8 @@ class SpareRequestsTest {
         final List<Probe> probes = new ArrayList<>();
         final List<String> ends = new ArrayList<>();
         long requests = 100;
+        /** So many other nodes may be asked instead of NODE. */
+        int others;
 
         @Override
         public long nextRequest() {
@@ -40,6 +42,13 @@ class SpareRequestsTest {
         @Override
         public void withdraw(LockName name, long request) {
             ends.add("gives up the place for " + name);
+        }
+
+        @Override
+        public boolean passOver(LockName name) {
+            boolean can = others > 0 && name.equals(NODE);
+            others -= can ? 1 : 0;
+            return can;
         }
 
         @Override
@@ -123,6 +132,35 @@ class SpareRequestsTest {
         agent.due(now);
         comesBack(last());
         assertThat(written.ends).containsExactly("surrenders own");
+    }
+
+    /** Its circle is none as long as it has another node to ask. */
+    @Test
+    void nobodyGivesWayWhileAnotherNodeIsLeft() {
+        waits(false);
+        written.others = 1;
+        comesBack(last());
+        assertThat(written.ends).isEmpty();
+        assertThat(last().kind()).isEqualTo(Probe.Kind.SEARCH);
+
+        now += 30 * MILLISECOND;
+        agent.due(now);
+        comesBack(last());
+        assertThat(written.ends).containsExactly("surrenders own");
+    }
+
+    /** Nor does another one of the circle: the confirmation ends here. */
+    @Test
+    void whoHasAnotherNodeConfirmsNoCircleOfOthers() {
+        agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
+        Probe.Edge first = new Probe.Edge(new Probe.Agent(3, 1), "other", NODE, 9, 0, 0, 0);
+        agent.probed(NODE, 0, 2, round(1, first), now);
+        Probe confirm = last().on(Probe.Kind.CONFIRM, 0);
+        written.others = 1;
+        agent.probed(NODE, 0, 2, confirm, now);
+        assertThat(last().kind()).isEqualTo(Probe.Kind.SEARCH);
+        agent.probed(NODE, 0, 2, confirm, now);
+        assertThat(last().kind()).isEqualTo(Probe.Kind.CONFIRM);
     }
 
     private static Probe round(long round, Probe.Edge first) {

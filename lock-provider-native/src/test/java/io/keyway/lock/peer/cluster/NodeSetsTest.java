@@ -351,6 +351,26 @@ class NodeSetsTest {
         }
     }
 
+    /** One surrenders one of its two nodes; by that and the third one, which is free, the other one goes on. */
+    @Test
+    void whoWaitsInACircleGoesOnByANodeThatIsFree() throws Exception {
+        LockTransaction steps =
+                client().transaction(TransactionOptions.defaults().withPriority(1));
+        steps.lock("y", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        LockTransaction atOnce = client().transaction();
+        atOnce.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY), exclusive("y", NodeRule.MAJORITY)));
+        await().atMost(PATIENCE)
+                .ignoreExceptionsInstanceOf(LockUnavailableException.class) // a busy machine
+                .until(() -> atOnce.explain().held().size() == 2);
+        steps.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        steps.ensureHeld();
+        assertThat(steps.tokens("x")).containsKey(node(2));
+        assertThat(atOnce.deadlocks()).hasSize(1);
+        steps.close();
+        assertThat(atOnce.awaitAll(PATIENCE)).isTrue();
+        atOnce.close();
+    }
+
     /** All ask for three locks in turned order, at once: everybody gets all, in turn, also without a node. */
     @Test
     void whoAsksForSeveralOverNodesAtOnceGetsAll() throws Exception {

@@ -355,6 +355,11 @@ final class AgentLocal implements AgentEffects, CallDriver {
     }
 
     @Override
+    public boolean passOver(LockName name) {
+        return false;
+    }
+
+    @Override
     public void probe(LockName name, long request, Probe probe) {
         boolean own = probe.initiator().equals(self);
         if (own && probe.kind() == Probe.Kind.SEARCH) {
