@@ -143,7 +143,8 @@ final class QueueWatch implements Subscription {
                         changed();
                     }
                     long next = answered ? now : known;
-                    change = services.time().at(now() + (answered ? SHORTEST : every), () -> awaitChange(next));
+                    long after = answered ? SHORTEST : Math.min(every, EVERY.toNanos());
+                    change = services.time().at(now() + after, () -> awaitChange(next));
                     if (closed) {
                         cancel(change);
                     }

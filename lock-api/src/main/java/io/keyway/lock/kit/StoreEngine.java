@@ -7,6 +7,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
+import io.keyway.lock.spi.ChangeHints;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
@@ -137,6 +138,14 @@ final class StoreEngine implements LockEngine {
     @Override
     public CompletionStage<Optional<LockStatus>> show(LockKey key, Duration limit) {
         return calls.ask(store -> store.show(key, limit), calls::unavailable);
+    }
+
+    @Override
+    public Optional<CompletionStage<Long>> change(LockKey key, long known, Duration limit) {
+        return backend instanceof ChangeHints hints
+                ? Optional.of(calls.ask(store -> hints.change(key, known, limit), calls::unavailable)
+                        .thenCompose(told -> told))
+                : Optional.empty();
     }
 
     @Override

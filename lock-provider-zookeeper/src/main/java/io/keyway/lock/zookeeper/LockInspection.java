@@ -15,10 +15,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.NoNodeException;
 import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 
 /** Shows the queues of locks, for people, and breaks grants. */
@@ -40,6 +42,31 @@ final class LockInspection {
         CompletableFuture<EnsembleCalls.Listing> names = session.listing(container, null);
         await(synced, deadline);
         return status(session, key, names, await(floor, deadline).floor(), deadline);
+    }
+
+    /**
+     * As {@link io.keyway.lock.spi.ChangeHints#change}, by a watch of the children of the lock's container: each
+     * request is one. It fails while nobody has used the lock of late, and there is no container.
+     */
+    CompletableFuture<Long> change(Session session, LockKey key, long known, Duration limit) {
+        String container = paths.container(key);
+        CompletableFuture<Long> told = new CompletableFuture<>();
+        Watcher changed = event -> tell(session.listing(container, null), 0, told);
+        tell(session.watches().listing(container, changed), known, told);
+        CompletableFuture<Long> unused = told.completeOnTimeout(known, limit.toMillis(), TimeUnit.MILLISECONDS)
+                .whenComplete((version, failure) -> session.watches().forget(container, changed));
+        return told;
+    }
+
+    /** Tells the version of what was found, or why nothing was, unless it is the one that is known. */
+    private static void tell(CompletableFuture<EnsembleCalls.Listing> found, long known, CompletableFuture<Long> told) {
+        CompletableFuture<EnsembleCalls.Listing> unused = found.whenComplete((listing, failure) -> {
+            if (failure != null) {
+                told.completeExceptionally(failure);
+            } else if (listing.node().getPzxid() != known) {
+                told.complete(listing.node().getPzxid());
+            }
+        });
     }
 
     private Optional<LockStatus> status(

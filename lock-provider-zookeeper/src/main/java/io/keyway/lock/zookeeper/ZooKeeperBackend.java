@@ -12,6 +12,7 @@ import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.ChangeHints;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
@@ -24,6 +25,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -34,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * ({@link RequestNode}), under a container for each name, in a session of this client's ({@link Session}). The verbs
  * find the session and the request, and translate what the ensemble answers.
  */
-final class ZooKeeperBackend implements LockBackend {
+final class ZooKeeperBackend implements LockBackend, ChangeHints {
     static final Set<Feature> FEATURES = Collections.unmodifiableSet(EnumSet.of(
             Feature.READ_WRITE,
             Feature.SEMAPHORE,
@@ -176,6 +178,12 @@ final class ZooKeeperBackend implements LockBackend {
     public Optional<LockStatus> show(LockKey key, Duration limit) throws Exception {
         Deadline deadline = Deadline.after(limit);
         return inspection.show(session(deadline), key, deadline);
+    }
+
+    @Override
+    public CompletionStage<Long> change(LockKey key, long known, Duration limit) throws NotExecutedException {
+        Session session = sessions.open().orElseThrow(() -> new NotExecutedException("no session is open"));
+        return inspection.change(session, key, known, limit);
     }
 
     @Override
