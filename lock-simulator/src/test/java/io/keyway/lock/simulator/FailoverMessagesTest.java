@@ -57,7 +57,8 @@ class FailoverMessagesTest {
 
     /**
      * All who are left say when they want an election, and say it again to whom they hear it from; one asks for votes;
-     * and it says who leads, as the others do. Then all ask each other once more, and the leader has its epochs recorded.
+     * and it says who leads, as the others do. Then all ask each other once more, and the leader has its epochs
+     * recorded.
      */
     @ParameterizedTest
     @ValueSource(ints = {3, 5})

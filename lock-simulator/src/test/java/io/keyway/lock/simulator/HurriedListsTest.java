@@ -108,8 +108,8 @@ class HurriedListsTest {
     }
 
     /**
-     * Member a is cut off when it has been elected by {a, b, c}, of which nobody else hears; the others elect a leader of
-     * {b, c, d}, of which b does not hear; and b, which is with a by then, votes for {a, b}.
+     * Member a is cut off when it has been elected by {a, b, c}, of which nobody else hears; the others elect a leader
+     * of {b, c, d}, of which b does not hear; and b, which is with a by then, votes for {a, b}.
      */
     @Test
     void oneVoterOfTwoListsMakesNoThirdOneCount() {

@@ -38,15 +38,22 @@ final class ClientDeaths {
         void runAfter(long millis, Runnable task);
     }
 
-    /** A client whose link has ended; {@code gone} is that link, {@code seenDead} comes of the looks that wait. */
-    private record Lost(long gone, List<Long> bytes, boolean seenDead) {}
+    /**
+     * A client whose link, that is {@code gone}, has ended.
+     *
+     * @param looks how often it was looked at soon
+     * @param seenDead the last look of those that wait found it dead
+     */
+    private record Lost(long gone, List<Long> bytes, int looks, boolean seenDead) {}
 
     private final World world;
-    /** By session. */
-    private final Map<Long, Lost> lost = new LinkedHashMap<>();
+    /** By session, those that are looked at soon. */
+    private final Map<Long, Lost> fresh = new LinkedHashMap<>();
+    /** By session, the others. */
+    private final Map<Long, Lost> old = new LinkedHashMap<>();
 
-    private int looks;
     private boolean looking;
+    private boolean waiting;
 
     ClientDeaths(World world) {
         this.world = world;
@@ -54,21 +61,39 @@ final class ClientDeaths {
 
     /** The connection of that session has ended. */
     void linkGone(long session, long link, List<Long> bytes) {
-        lost.put(session, new Lost(link, bytes, false));
-        looks = 0;
+        old.remove(session);
+        fresh.put(session, new Lost(link, bytes, 0, false));
         if (!looking) {
             looking = true;
-            look();
+            lookSoon();
         }
     }
 
-    private void look() {
-        lost.entrySet().removeIf(client -> world.dead(client.getValue().bytes()) && died(client.getKey()));
-        goOn();
+    private void lookSoon() {
+        fresh.entrySet().removeIf(client -> {
+            Lost its = client.getValue();
+            if (world.dead(its.bytes())) {
+                world.died(client.getKey());
+                return true;
+            }
+            if (its.looks() < SOON) {
+                client.setValue(new Lost(its.gone(), its.bytes(), its.looks() + 1, false));
+                return false;
+            }
+            old.put(client.getKey(), its);
+            return true;
+        });
+        looking = !fresh.isEmpty();
+        if (looking) {
+            world.runAfter(SOON_MILLIS, this::lookSoon);
+        }
+        if (!waiting) {
+            waitForOthers();
+        }
     }
 
     private void lookPatiently(Map<Long, Long> sessions) {
-        lost.entrySet().removeIf(client -> {
+        old.entrySet().removeIf(client -> {
             Lost its = client.getValue();
             Long link = sessions.get(client.getKey());
             // The cell may not yet have heard that the link has gone.
@@ -77,26 +102,18 @@ final class ClientDeaths {
             }
             boolean dead = world.dead(its.bytes());
             if (dead && its.seenDead()) {
-                return died(client.getKey());
+                world.died(client.getKey());
+                return true;
             }
-            client.setValue(new Lost(its.gone(), its.bytes(), dead));
+            client.setValue(new Lost(its.gone(), its.bytes(), its.looks(), dead));
             return false;
         });
-        goOn();
+        waitForOthers();
     }
 
-    private boolean died(long session) {
-        world.died(session);
-        return true;
-    }
-
-    private void goOn() {
-        if (lost.isEmpty()) {
-            looking = false;
-        } else if (looks < SOON) {
-            looks++;
-            world.runAfter(SOON_MILLIS, this::look);
-        } else {
+    private void waitForOthers() {
+        waiting = !old.isEmpty();
+        if (waiting) {
             world.runAfter(NOTICED_MILLIS, () -> world.withSessions(this::lookPatiently));
         }
     }
