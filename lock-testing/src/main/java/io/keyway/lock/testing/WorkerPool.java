@@ -21,6 +21,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -215,6 +217,32 @@ public final class WorkerPool implements AutoCloseable {
                         .map(hold -> "\n    " + hold.show(since))
                         .collect(Collectors.joining()))
                 .orElse(" none");
+    }
+
+    /** The highest token of all grants up to now; 0 if there were none. */
+    public long highestToken() {
+        poll();
+        return history(Long.MIN_VALUE).holds().stream()
+                .mapToLong(RecordedHold::token)
+                .max()
+                .orElse(0);
+    }
+
+    /**
+     * Waits for such a grant after an instant of {@link System#nanoTime}, at most a minute; returns when the first of
+     * them was got.
+     */
+    public long awaitGrant(long since, Predicate<RecordedHold> wanted) {
+        OptionalLong[] got = {OptionalLong.empty()};
+        Signals.until("such a grant", () -> {
+            poll();
+            got[0] = history(since).holds().stream()
+                    .filter(wanted)
+                    .mapToLong(RecordedHold::got)
+                    .min();
+            return got[0].isPresent();
+        });
+        return got[0].getAsLong();
     }
 
     /** Waits until one of them has logged that, again if it was waited for before. */

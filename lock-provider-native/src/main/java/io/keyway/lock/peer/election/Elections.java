@@ -3,6 +3,7 @@ package io.keyway.lock.peer.election;
 
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Machine;
+import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Turn;
 import java.util.List;
 
@@ -18,6 +19,11 @@ public final class Elections {
     /** True if that machine is one. */
     public static boolean isElection(Machine machine) {
         return machine instanceof Election;
+    }
+
+    /** True if that is what members say to each other of elections. */
+    public static boolean isSaidOf(Message message) {
+        return message instanceof ElectionMessage;
     }
 
     /** The latest view that it knows; {@link View#NONE} before the first. */

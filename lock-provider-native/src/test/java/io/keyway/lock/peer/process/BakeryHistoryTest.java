@@ -21,6 +21,9 @@ class BakeryHistoryTest {
     /** Members whose sessions ended dial each other anew, and a request needs a majority. */
     private static final Duration MEET_WITHIN = Duration.ofSeconds(5);
 
+    /** The loss of a leader is noticed within a lease, and the others go on; and a second. */
+    private static final Duration GRANTED_WITHIN = ClusterFaults.TTL.plusSeconds(1);
+
     @TempDir
     Path directory;
 
@@ -55,6 +58,20 @@ class BakeryHistoryTest {
                 ClusterFaults.CLIENTS,
                 2 * NAMES,
                 MEET_WITHIN);
+    }
+
+    /** All at once: members are killed, stopped, cut off both ways and one way; the loss of one delays few for long. */
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void manyHistoriesOfFiveMembersWithAllFaults() throws Exception {
+        System.out.println(ElectedFaults.histories(
+                "bakery",
+                directory,
+                false,
+                GRANTED_WITHIN,
+                ClusterFaults.TTL.plusSeconds(5).plus(MEET_WITHIN)));
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
+import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.FaultProxy;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
@@ -48,7 +49,13 @@ final class Cluster implements AutoCloseable {
     /** Members of which each has links of its own to the others, so that {@link #split} can cut any off from any. */
     static Cluster divisible(String algorithm, Path directory, int members, int clients, Duration maxTtl)
             throws IOException {
-        return new Cluster(algorithm, directory, members, 0, clients, maxTtl, members);
+        return divisible(algorithm, directory, members, 0, clients, maxTtl);
+    }
+
+    /** As above, with places for so many members that its list can be given later. */
+    static Cluster divisible(String algorithm, Path directory, int members, int spares, int clients, Duration maxTtl)
+            throws IOException {
+        return new Cluster(algorithm, directory, members, spares, clients, maxTtl, members + spares);
     }
 
     private Cluster(String algorithm, Path directory, int members, int spares, int clients, Duration maxTtl, int sides)
@@ -121,6 +128,15 @@ final class Cluster implements AutoCloseable {
                 + "&secretFile=" + secret + trace;
     }
 
+    /** That of a client in this process, which reaches the members without a link that could be cut. */
+    String urlWithoutLinks(Duration ttl) {
+        String map = seats.stream()
+                .map(seat ->
+                        seat.id() + ">127.0.0.1" + seat.id().substring(seat.id().lastIndexOf(':')))
+                .collect(Collectors.joining(","));
+        return url(ttl) + "&addressMap=" + map;
+    }
+
     /** The members of its first list. */
     List<Seat> firstList() {
         return seats.subList(0, first);
@@ -166,6 +182,12 @@ final class Cluster implements AutoCloseable {
                 link.blackHole();
             }
         }
+    }
+
+    /** What one member says to another one is lost from now on, while it hears that one; both by their numbers. */
+    void mute(int from, int to) {
+        peers.get(from).to(to).cut(Direction.TO_SERVER);
+        peers.get(to).to(from).cut(Direction.TO_CLIENT);
     }
 
     /** Ends every fault of every link. */

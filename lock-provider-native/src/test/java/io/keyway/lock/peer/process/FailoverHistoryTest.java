@@ -21,6 +21,12 @@ class FailoverHistoryTest {
     /** Elections may have to be repeated, and whoever takes over is silent. */
     private static final Duration ELECT_WITHIN = Duration.ofSeconds(12);
 
+    /**
+     * With leases of 1 s: 2 s until a leader is missed, half a second until another one is elected, 1.02 s until that
+     * one lets clients in, and another 1.02 s of silence; and a second.
+     */
+    private static final Duration GRANTED_WITHIN = Duration.ofMillis(5_540);
+
     @TempDir
     Path directory;
 
@@ -72,6 +78,23 @@ class FailoverHistoryTest {
             System.out.println(
                     nemesis.histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1)));
         }
+    }
+
+    /**
+     * All at once: members are killed, stopped, cut off both ways and one way, added and removed; and after the loss of
+     * the leader alone somebody is granted a lock by the next one in time.
+     */
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void manyHistoriesOfFiveMembersWithAllFaults() throws Exception {
+        System.out.println(ElectedFaults.histories(
+                "failover",
+                directory,
+                true,
+                GRANTED_WITHIN,
+                ClusterFaults.TTL.plusSeconds(5).plus(ELECT_WITHIN)));
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.Collectors;
 
 /**
  * What an operator does to a cluster whose members come and go: one machine is replaced by another, while all work or
@@ -81,7 +80,7 @@ final class MemberReplacements implements Nemesis.Servers {
         if (burnt) {
             former.kill();
         }
-        try (LockClient operator = Locks.open(url())) {
+        try (LockClient operator = Locks.open(cluster.urlWithoutLinks(ClusterFaults.TTL))) {
             ClusterMembers members = operator.unwrap(ClusterMembers.class);
             if (addsFirst) {
                 members.add(fresh.id(), PATIENCE);
@@ -98,15 +97,6 @@ final class MemberReplacements implements Nemesis.Servers {
         crew.changeUrl(cluster.url(ClusterFaults.TTL));
         return former.id() + (burnt ? " burnt and was" : " was") + " replaced by " + fresh.id()
                 + (addsFirst ? ", which was added first" : "");
-    }
-
-    /** Of a client in this process, which reaches the members without a link that could be cut. */
-    private String url() {
-        String map = cluster.seats().stream()
-                .map(seat ->
-                        seat.id() + ">127.0.0.1" + seat.id().substring(seat.id().lastIndexOf(':')))
-                .collect(Collectors.joining(","));
-        return cluster.url(ClusterFaults.TTL) + "&addressMap=" + map;
     }
 
     @Override

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,9 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     /** Sessions of clients have numbers from here on, as nothing else in an encoding has. */
     private static final long SESSIONS = 0x5E55_0000_0000L;
+
+    /** After so long without an answer another member is suspected, as in the sessions that ship. */
+    private static final long ATTENTION = 4_000_000_000L;
 
     private static final int MOST_SESSIONS = 1 << 16;
 
@@ -85,6 +89,10 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     /** Those of the other members that have said something. */
     private final TreeMap<Long, Session> ofMembers = new TreeMap<>();
 
+    /** Members that are cut off from this one, and since when they are not heard. */
+    private final TreeMap<Long, Long> unheard = new TreeMap<>();
+
+    private final Set<Long> suspected = new TreeSet<>();
     private final TreeMap<Long, List<Message>> toMembers = new TreeMap<>();
     private final Set<Key> openers = new LinkedHashSet<>();
     private final Set<Key> watchers = new LinkedHashSet<>();
@@ -135,6 +143,15 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
             tell(openers, new Opening(), turn);
         }
         long due = opens;
+        long attention = Math.min(ATTENTION, maxTtl);
+        for (Map.Entry<Long, Long> each : unheard.entrySet()) {
+            if (now - each.getValue() < attention) {
+                due = Math.min(due, each.getValue() + attention);
+            } else if (suspected.add(each.getKey())) {
+                Call call = new PeerSuspected(memberOf(each.getKey()));
+                watchers.forEach(key -> turn.call(key, call));
+            }
+        }
         List<Grant> over = new ArrayList<>();
         for (TreeMap<Long, Session> some : List.of(sessions, ofMembers)) {
             for (Session session : some.values()) {
@@ -163,6 +180,14 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public void opened(long link, SessionTurn turn) {
+        if (!isSession(link)) {
+            unheard.remove(link);
+            if (suspected.remove(link)) {
+                Call call = new PeerTrusted(memberOf(link));
+                watchers.forEach(key -> turn.call(key, call));
+            }
+            return;
+        }
         sessions.put(link, new Session(link, turn.now()));
     }
 
@@ -203,7 +228,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
             tell(keys, new SessionEnded(session.peer), turn);
         }
         if (!isSession(id)) {
-            String member = members.get((int) (id - MEMBERS));
+            String member = memberOf(id);
             for (Key key : watchers) {
                 turn.call(key, new PeerDown(member, true, "it was restarted"));
                 turn.call(key, new PeerUp(member, true));
@@ -211,8 +236,15 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         }
     }
 
+    /** Another member is not heard any more, until its link is opened. */
     @Override
-    public void closed(long link, String why, SessionTurn turn) {}
+    public void closed(long link, String why, SessionTurn turn) {
+        unheard.put(link, now);
+    }
+
+    private String memberOf(long link) {
+        return members.get((int) (link - MEMBERS));
+    }
 
     @Override
     public void stalled(long nanos) {}
@@ -409,9 +441,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public String member(Peer from) {
-        return from.session() >= MEMBERS && !isSession(from.session())
-                ? members.get((int) (from.session() - MEMBERS))
-                : "";
+        return from.session() >= MEMBERS && !isSession(from.session()) ? memberOf(from.session()) : "";
     }
 
     @Override
@@ -419,15 +449,15 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         return true;
     }
 
-    /** Members hear each other at all times: what is late between them is what they say. */
+    /** Members that are not cut off hear each other at all times: what is late between them is what they say. */
     @Override
     public long echo(String member) {
-        return now;
+        return unheard.getOrDefault(MEMBERS + members.indexOf(member), now);
     }
 
     @Override
     public boolean suspected(String member) {
-        return false;
+        return suspected.contains(MEMBERS + members.indexOf(member));
     }
 
     @Override
@@ -461,6 +491,8 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         copy.floor = floor;
         copy.now = now;
         copy.openers.addAll(openers);
+        copy.unheard.putAll(unheard);
+        copy.suspected.addAll(suspected);
         copy.watchers.addAll(watchers);
         sessions.forEach((id, session) -> copy.sessions.put(id, session.copy()));
         ofMembers.forEach((id, session) -> copy.ofMembers.put(id, session.copy()));
@@ -476,5 +508,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
         }
         out.put(END_OF_PARTS).put(ofMembers.size());
         ofMembers.values().forEach(session -> session.encode(out));
+        out.put(unheard.size());
+        unheard.forEach((link, since) -> out.put(link).time(since).put(suspected.contains(link)));
     }
 }

@@ -54,6 +54,11 @@ class ExplorerTest {
     }
 
     @Test
+    void aLeaderThatIsCutOffAndReplaced() {
+        Searches.complete(Scopes.bakeryReplaced(2, 6), MOST);
+    }
+
+    @Test
     void leadersThatLetReadersInBesideAWriterAreFound() {
         Scope scope = Scopes.bakeryReader();
         scope.machines(UnsafeBakery.LETS_READERS_IN.machines(), scope.algorithm.clientMachines());

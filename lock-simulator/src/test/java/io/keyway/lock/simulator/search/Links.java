@@ -24,6 +24,7 @@ final class Links {
     static final int RESTARTED = 2;
     static final int DOWN = 3;
 
+    private final int lonely;
     final int members;
     final int clients;
     /** How many frames stand on a link at the most. */
@@ -43,6 +44,10 @@ final class Links {
     final int withdrawals;
     final int ticks;
     final int pauses;
+    /** How often the member may still be cut off that can be, and whether it is. */
+    final int cuts;
+
+    final int alone;
     /** A bit for each client that has ended. */
     final int dead;
     /** The highest token of a use, and of one for itself: two numbers each. */
@@ -56,6 +61,7 @@ final class Links {
     private final int pairWidth;
 
     Links(Scope scope) {
+        lonely = scope.lonely;
         members = scope.members.size();
         clients = scope.clients();
         mostToMember = scope.toMember;
@@ -74,7 +80,9 @@ final class Links {
         withdrawals = calm + 1;
         ticks = withdrawals + 1;
         pauses = ticks + 1;
-        dead = pauses + 1;
+        cuts = pauses + 1;
+        alone = cuts + 1;
+        dead = alone + 1;
         highest = dead + 1;
         highestAlone = highest + 2;
         width = highestAlone + 2;
@@ -122,6 +130,11 @@ final class Links {
             all.add(pair(pair / members, pair % members));
         }
         return all;
+    }
+
+    /** Whether nothing comes through between those two. */
+    boolean isCut(int[] state, int one, int other) {
+        return state[alone] != 0 && (one == lonely || other == lonely);
     }
 
     boolean isDead(int[] state, int client) {

@@ -71,6 +71,7 @@ class RpcWorld implements Explorer.Space {
         state[links.withdrawals] = scope.withdrawals;
         state[links.ticks] = scope.ticks;
         state[links.pauses] = scope.pauses;
+        state[links.cuts] = scope.cuts;
         for (int client = 0; client < links.clients; client++) {
             state[links.client(client)] = turns.newClient(client);
             int link = links.link(client);
@@ -113,13 +114,16 @@ class RpcWorld implements Explorer.Space {
                 into[count++] = (Steps.FIRE << 4) | member;
             }
             for (int to = 0; to < links.members; to++) {
-                if (links.members > 1 && state[links.pair(member, to)] > 0) {
+                if (links.members > 1 && state[links.pair(member, to)] > 0 && !links.isCut(state, member, to)) {
                     into[count++] = (Steps.PAIR << 4) | (member << 2) | to;
                 }
             }
             if (state[links.restarts] > 0 && scope.isMortal(member)) {
                 into[count++] = (Steps.RESTART << 4) | member;
             }
+        }
+        if (state[links.alone] != 0 || state[links.cuts] > 0) {
+            into[count++] = ((state[links.alone] != 0 ? Steps.HEAL : Steps.CUT) << 4) | scope.lonely;
         }
         for (int client = 0; client < links.clients; client++) {
             count = steps(state, client, into, count);
@@ -131,6 +135,36 @@ class RpcWorld implements Explorer.Space {
             }
         }
         return count;
+    }
+
+    /** What is not to be late in this scope; -1 if there is nothing. */
+    private int prompt(int[] state) {
+        if (!scope.prompt) {
+            return -1;
+        }
+        for (int process = 0; process < links.firstLink(); process++) {
+            boolean isDead = process >= links.members && links.isDead(state, process - links.members);
+            if (!isDead && turns.local(state[process]).isDue()) {
+                return (Steps.FIRE << 4) | process;
+            }
+        }
+        for (int client = 0; client < links.clients; client++) {
+            boolean up = state[links.link(client) + Links.STATE] == Links.UP;
+            if (up && state[links.toMember(client)] > 0) {
+                return (Steps.TO_MEMBER << 4) | client;
+            }
+            if (!links.isDead(state, client) && state[links.toClient(client)] > 0) {
+                return (Steps.TO_CLIENT << 4) | client;
+            }
+        }
+        for (int pair = 0; pair < links.members * links.members; pair++) {
+            int queue = links.pair(pair / links.members, pair % links.members);
+            boolean comes = state[queue] > 0 && !links.isCut(state, pair / links.members, pair % links.members);
+            if (comes && turns.isOfElections(state[queue + 1])) {
+                return (Steps.PAIR << 4) | (pair / links.members << 2) | pair % links.members;
+            }
+        }
+        return -1;
     }
 
     /** A client that is late was paused, or has too much on the way: what it says may be late anyhow. */
@@ -189,6 +223,10 @@ class RpcWorld implements Explorer.Space {
     public Explorer.@Nullable Outcome apply(int[] state, int step, int[] next) {
         System.arraycopy(state, 0, next, 0, next.length);
         act(next, step);
+        for (int more = prompt(next); more >= 0 && !cut && broken == null; more = prompt(next)) {
+            broken = promises.broken(next);
+            act(next, more);
+        }
         if (cut) {
             cut = false;
             broken = null;
@@ -269,6 +307,18 @@ class RpcWorld implements Explorer.Space {
                 state[links.dead] |= 1 << who;
                 Links.clear(state, links.toClient(who), 2);
             }
+            case Steps.CUT, Steps.HEAL -> {
+                boolean cuts = step >>> 4 == Steps.CUT;
+                state[links.alone] = cuts ? 1 : 0;
+                state[links.cuts] -= cuts ? 1 : 0;
+                for (int other = 0; other < links.members; other++) {
+                    if (other != who) {
+                        int kind = cuts ? Turns.UNHEARD : Turns.HEARD;
+                        member(state, other, kind, Turns.OTHER_MEMBER + who, 0);
+                        member(state, who, kind, Turns.OTHER_MEMBER + other, 0);
+                    }
+                }
+            }
             default -> restart(state, who);
         }
     }
@@ -280,6 +330,9 @@ class RpcWorld implements Explorer.Space {
     private void restart(int[] state, int member) {
         state[links.restarts]--;
         for (int client = 0; client < links.clients; client++) {
+            if (scope.memberOf.get(client) != member) {
+                continue; // its member lives
+            }
             int link = links.link(client);
             Links.clear(state, links.toMember(client), 2);
             if (state[link + Links.STATE] != Links.DOWN) {

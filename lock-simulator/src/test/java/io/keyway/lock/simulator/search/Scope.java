@@ -64,11 +64,17 @@ final class Scope {
     /** The members that may be killed. */
     private final Set<Integer> mortal = new LinkedHashSet<>();
 
+    int cuts;
+    /** The member that may be cut off. */
+    int lonely;
+
     int forgets;
     int deaths;
     int drifts;
     int withdrawals;
     int pauses;
+    /** What is said between clients and members, and of elections alone, arrives before all else. */
+    boolean prompt;
     /** How much longer than a lease a member that starts anew grants nothing, in units. */
     private int quarantine = 1;
 
@@ -125,6 +131,13 @@ final class Scope {
         return mortal.isEmpty() || mortal.contains(member);
     }
 
+    /** So often that member is cut off from all others; when it is cut off no more, what was held up arrives. */
+    Scope cutOff(int member, int count) {
+        lonely = member;
+        cuts = count;
+        return this;
+    }
+
     /** So often a member ends the session of a client that was silent for the longest lease. */
     Scope forgets(int count) {
         forgets = count;
@@ -152,6 +165,15 @@ final class Scope {
     /** For so many units in all a client has something to do and does not. */
     Scope pauses(int units) {
         pauses = units;
+        return this;
+    }
+
+    /**
+     * What a client and its member say to each other arrives at once, and so does what members say of elections alone:
+     * what else members say is late.
+     */
+    Scope prompt() {
+        prompt = true;
         return this;
     }
 

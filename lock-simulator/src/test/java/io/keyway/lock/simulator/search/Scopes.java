@@ -4,9 +4,11 @@ package io.keyway.lock.simulator.search;
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.simulator.search.Scope.Ask;
 import java.util.Arrays;
+import java.util.OptionalInt;
 
 /** The scopes that are searched, by the algorithm. */
 final class Scopes {
@@ -184,6 +186,46 @@ final class Scopes {
     /** The same, and a leader without clients is killed. */
     static Scope bakeryRestarted() {
         return bakery(3, 0, 1).frames(1, 1).restarts(1, 2);
+    }
+
+    /** The same where between members alone, and only what is about locks, is late. */
+    static Scope bakeryRestartedPromptly() {
+        return bakeryRestarted().prompt();
+    }
+
+    /** The same, and time passes until the leader speaks again. */
+    static Scope bakeryRestartedInTime() {
+        return bakeryRestartedPromptly().lease(2).ticks(6);
+    }
+
+    /**
+     * The only leader, which has a client, is cut off from the three other members, which elect one of them; and it
+     * comes back, early or late.
+     *
+     * @param lease in units
+     * @param ticks so many units pass
+     */
+    static Scope bakeryReplaced(int lease, int ticks) {
+        Algorithm ofOneLeader = new BakeryAlgorithm().electing(OptionalInt.of(1), OptionalInt.empty());
+        return replaced(new Scope("bakery, 4 members, 1 leader, cut off, lease of " + lease, ofOneLeader), lease, ticks)
+                .client(1, WRITE);
+    }
+
+    /** The same with three leaders, of which one is cut off, and a client of the member that does not lead. */
+    static Scope bakeryReplaced() {
+        return replaced(new Scope("bakery, 4 members, 3 leaders, 1 cut off", new BakeryAlgorithm()), 2, 6)
+                .client(3, WRITE);
+    }
+
+    private static Scope replaced(Scope scope, int lease, int ticks) {
+        return scope.members(4)
+                .frames(1, 1)
+                .client(0, WRITE)
+                .lease(lease)
+                .ticks(ticks)
+                .cutOff(0, 1)
+                .prompt()
+                .reaches("LEADER_REPLACED", "SEATED", "ASKED_WHILE_SILENT", "LAPSED", "EQUAL_TICKETS");
     }
 
     /** Two clients of one member, and one of another. */

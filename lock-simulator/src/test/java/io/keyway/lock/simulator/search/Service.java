@@ -24,6 +24,9 @@ final class Service {
     /** Whether nothing is on its way and somebody waits, of whom it is not known yet. */
     boolean isNeeded(int[] state) {
         boolean waits = false;
+        if (scope.ticks == 0 && state[links.restarts] < scope.restarts) {
+            return false; // time stands still, and with it the silence of who was killed
+        }
         for (int client = 0; client < links.clients; client++) {
             if (state[links.toMember(client)] > 0 && state[links.link(client) + Links.STATE] == Links.UP) {
                 return false;
@@ -49,6 +52,9 @@ final class Service {
     @Nullable
     String missed(int[] from) {
         int[] state = from.clone();
+        if (state[links.alone] != 0 && !world.goesOn(state, (Steps.HEAL << 4) | scope.lonely)) {
+            return null;
+        }
         List<Long> way = new ArrayList<>();
         int units = scope.ticks == 0 ? 0 : scope.quarantine() + 4 * scope.lease;
         while (needsAnybody(state)) {

@@ -38,6 +38,8 @@ final class StepNames {
             case Steps.HEAR_END -> "client " + who + " hears that its session is over";
             case Steps.CONNECT -> "client " + who + " opens a session";
             case Steps.FORGET -> "the session of client " + who + " ends: it was silent";
+            case Steps.CUT -> node(who) + " is cut off from the other members";
+            case Steps.HEAL -> node(who) + " is cut off no more";
             case Steps.DIE -> "client " + who + " dies";
             default -> node(who) + " is killed and starts anew";
         };

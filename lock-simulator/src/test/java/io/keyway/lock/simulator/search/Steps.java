@@ -20,6 +20,8 @@ final class Steps {
     static final int DIE = 11;
     static final int RESTART = 12;
     static final int LAG = 13;
+    static final int CUT = 14;
+    static final int HEAL = 15;
 
     private final Scope scope;
     private final Links links;
@@ -38,7 +40,7 @@ final class Steps {
         int who = step & 15;
         return switch (step >>> 4) {
             case TICK -> 0;
-            case LAG, FIRE, RESTART -> who;
+            case LAG, FIRE, RESTART, CUT, HEAL -> who;
             case TO_MEMBER, FORGET -> scope.memberOf.get(who);
             case PAIR -> who & 3;
             default -> links.client(who);

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator.search;
 
+import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.Input;
@@ -43,6 +44,10 @@ final class Turns {
     static final int WITHDRAW = 7;
     /** A member is killed and starts anew. */
     static final int RESTART = 8;
+    /** Another member is not heard any more, or again. */
+    static final int UNHEARD = 9;
+
+    static final int HEARD = 10;
 
     private static final int KINDS = 4;
     private static final int ARGUMENTS = 6;
@@ -132,6 +137,11 @@ final class Turns {
 
     RpcFrame frame(int number) {
         return frames.get(number);
+    }
+
+    /** Whether that stands between members and is about elections alone. */
+    boolean isOfElections(int number) {
+        return number != STARTED_ANEW && frames.get(number).messages().stream().allMatch(Elections::isSaidOf);
     }
 
     private int frame(RpcFrame frame) {
@@ -259,6 +269,8 @@ final class Turns {
         return switch (kind) {
             case OPEN -> new Input.Opened(RpcMember.session(argument));
             case END -> new Input.Died(from(argument));
+            case UNHEARD -> new Input.Closed(from(argument), "unheard");
+            case HEARD -> new Input.Opened(from(argument));
             case FRAME -> new Input.Arrived(from(argument), frames.get(frame));
             default -> new Input.Tick();
         };
