@@ -240,8 +240,10 @@ final class NodeLocks {
      */
     boolean canPassOver(LockName part) {
         Spread spread = spreadOf(part);
-        if (spread == null || spread.told || view.state(part) != State.WAITS || spread.passedOver.contains(part)) {
+        if (spread == null || spread.told || view.state(part) != State.WAITS) {
             return false;
+        } else if (spread.passedOver.contains(part)) {
+            return true; // by another circle, a moment ago
         }
         int open = 0;
         int passed = 1;

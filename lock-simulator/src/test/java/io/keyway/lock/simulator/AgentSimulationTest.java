@@ -30,6 +30,9 @@ class AgentSimulationTest {
 
     private static final long LONG_TTL = 16 * Nanos.SECOND;
 
+    /** In at most one of so many circles over nodes somebody gave way who need not have: docs/algorithms/agents.md. */
+    private static final long MOST_NEEDLESS = 400;
+
     /** Of these, of a latency of 80 ms. */
     private static final long LONG_WAY = NODES + 418;
 
@@ -185,6 +188,7 @@ class AgentSimulationTest {
             }
         }
         assertThat(sum.confirmed).as("victims of %s", sum).isEqualTo((long) sum.surrenders + sum.aborts);
+        assertThat(MOST_NEEDLESS * sum.needless).as("%s", sum).isLessThanOrEqualTo(sum.confirmed);
         return sum;
     }
 
@@ -255,7 +259,6 @@ class AgentSimulationTest {
         return switch (defect) {
             case NOBODY_PASSES_ON, ONLY_LARGER_HEAR -> "complete";
             case NO_CONFIRMATION, COUNTS_ON_EACH_NODE -> "sound";
-            case WAITS_IN_A_CIRCLE -> "necessary";
             case ALL_GIVE_WAY, ALL_RANK_HIGHEST -> "minimal";
             case PLAIN_AGES, ONLY_HOLDERS_GIVE_WAY -> "terminating";
             default -> "honest";
@@ -273,7 +276,6 @@ class AgentSimulationTest {
                 "PLAIN_AGES",
                 "ONLY_HOLDERS_GIVE_WAY",
                 "COUNTS_ON_EACH_NODE",
-                "WAITS_IN_A_CIRCLE",
                 "GIVES_UP_WHAT_IS_REPORTED"
             })
     void eachDefectIsFound(AgentDefect defect) {
@@ -281,7 +283,6 @@ class AgentSimulationTest {
             case NO_CONFIRMATION -> 11_993; // one of some 12,000 worlds shows it
             case PLAIN_AGES -> PLAIN_WORLD;
             case COUNTS_ON_EACH_NODE -> NODES + 217; // one of some 200
-            case WAITS_IN_A_CIRCLE -> MIXED;
             case ONLY_HOLDERS_GIVE_WAY -> IN_TURN;
             default -> 0;
         };

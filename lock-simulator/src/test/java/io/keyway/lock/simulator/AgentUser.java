@@ -394,7 +394,8 @@ final class AgentUser implements AgentEffects {
 
     @Override
     public boolean passOver(LockName name) {
-        boolean can = nodes != null && model.defect != AgentDefect.WAITS_IN_A_CIRCLE && nodes.passOver(name);
+        boolean may = model.defect != AgentDefect.WAITS_IN_A_CIRCLE && model.defect != AgentDefect.COUNTS_ON_EACH_NODE;
+        boolean can = may && nodes != null && nodes.passOver(name);
         if (can) {
             model.circles.givesWay();
             later(this::advance);

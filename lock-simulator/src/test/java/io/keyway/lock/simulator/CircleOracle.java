@@ -154,8 +154,8 @@ final class CircleOracle {
             throw new Violation("R10", "minimal: a second one gives way in " + circle + ": " + user);
         }
         confirmed++;
-        if (model.isOverNodes()) {
-            reduction.said(user, probe, begun, begun >= healed);
+        if (model.isOverNodes() && begun >= healed) {
+            reduction.said(probe, begun);
         }
     }
 
@@ -202,7 +202,7 @@ final class CircleOracle {
                 if (waiter.nodes != null && waiter.nodes.spares.contains(name)) {
                     continue; // it may go on without that
                 }
-                boolean free = !certain || (mode != null && isFree(name, mode, users));
+                boolean free = !certain || (mode != null && isFree(name, mode));
                 for (AgentUser other : users) {
                     if (other.equals(waiter) || mode == null) {
                         continue;
@@ -246,8 +246,8 @@ final class CircleOracle {
     }
 
     /** Whether nobody holds that lock, by the word of its member and of all users, in a way that keeps others out. */
-    private boolean isFree(LockName name, LockMode wanted, List<AgentUser> users) {
-        for (AgentUser user : users) {
+    boolean isFree(LockName name, LockMode wanted) {
+        for (AgentUser user : model.users()) {
             AgentUser.Held grant = user.held.get(name);
             if (grant != null && excludes(wanted, grant.handle().mode())) {
                 return false;

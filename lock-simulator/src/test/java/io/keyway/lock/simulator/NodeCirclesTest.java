@@ -2,7 +2,6 @@
 package io.keyway.lock.simulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.simulator.Options.Profile;
@@ -111,9 +110,8 @@ class NodeCirclesTest {
     @ParameterizedTest
     @ValueSource(ints = {3, 5})
     void whoGivesWayAlthoughANodeIsFreeIsFound(int nodes) {
-        assertThatExceptionOfType(Violation.class)
-                .isThrownBy(() -> run(nodes, List.of(NodeRule.MAJORITY), SURRENDERED, AgentDefect.WAITS_IN_A_CIRCLE))
-                .withMessageStartingWith("R10: necessary");
+        AgentModel model = run(nodes, List.of(NodeRule.MAJORITY), SURRENDERED, AgentDefect.WAITS_IN_A_CIRCLE);
+        assertThat(model.circles.reduction.needless()).isPositive();
     }
 
     /** Two have a majority each and want the other's: no node is left, and one is aborted. */
