@@ -137,18 +137,19 @@ abstract class AttachedMembers extends FixedMembers {
     }
 
     private void startClient(SimNode node) {
-        boolean led = algorithm.serving() == Algorithm.Serving.BY_LEADER;
+        boolean moves = algorithm.serving() == Algorithm.Serving.BY_LEADER
+                || world.options().spares() > 0;
         ClientSession session = new ClientSession(
                 settings,
                 Sessions.incarnation(node, 0),
-                led ? SessionTarget.LEADER : SessionTarget.ONLY_MEMBER,
+                moves ? SessionTarget.LEADER : SessionTarget.ONLY_MEMBER,
                 List.of(),
                 0,
                 0);
         for (int slot = 0; slot < ids.size(); slot++) {
             node.talksTo(world.member(slot), 0);
         }
-        node.open(0, new Cell(algorithm.clientMachines(), session), led ? null : member(node));
+        node.open(0, new Cell(algorithm.clientMachines(), session), moves ? null : member(node));
     }
 
     /** All have said that they run with the list; if each is in its first life, that nothing was ever granted. */

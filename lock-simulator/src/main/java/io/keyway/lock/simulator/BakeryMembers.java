@@ -5,24 +5,36 @@ import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.bakery.BakeryView;
 import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
+import io.keyway.lock.peer.election.View;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** Members of which one, three or five are the leaders of a bakery, some perhaps sooner than others. */
 final class BakeryMembers extends AttachedMembers {
     private static final BakeryAlgorithm ALGORITHM = new BakeryAlgorithm();
+    /** So often a client dials the member that it had, where members come and go. */
+    private static final int PATIENCE = 20;
 
     /** The elections of each member. */
     private final List<MachineFactory> elections = new ArrayList<>();
 
     private final long confirmedWithin;
+    private final ListOperator operator;
+    /** The latest view that any member has known. */
+    private View latest = View.NONE;
+    /** By client, the member that it asks. */
+    private final Map<Integer, Integer> attached = new HashMap<>();
+    /** By client, how often it has dialled that one since it was served. */
+    private final Map<Integer, Integer> dials = new HashMap<>();
 
     BakeryMembers(SimWorld world, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
         super(world, ALGORITHM, authorities, users, machines);
@@ -30,6 +42,7 @@ final class BakeryMembers extends AttachedMembers {
         int leaders = draws.chance(700) ? 3 : draws.chance(500) ? 1 : 5;
         boolean priorities = draws.chance(200);
         confirmedWithin = new Draws(world.options().seed(), 16).chance(300) ? 2 * Nanos.SECOND : 0;
+        operator = new ListOperator(world, ids(), BakeryView.election());
         for (int member = 0; member < world.memberNodes(); member++) {
             int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
             elections.add(ALGORITHM
@@ -49,6 +62,39 @@ final class BakeryMembers extends AttachedMembers {
     }
 
     @Override
+    List<String> listed() {
+        return operator.first();
+    }
+
+    @Override
+    public void start(SimNode node) {
+        super.start(node);
+        if (node.isMember() && node.incarnation() == 1) {
+            operator.started(node);
+        }
+    }
+
+    /** The same one as long as that is a member; where members come and go another one too when that does not answer. */
+    @Override
+    public SimNode dials(SimCell cell) {
+        if (world.options().spares() == 0) {
+            return super.dials(cell);
+        }
+        int client = cell.node().index();
+        List<String> members = latest.members().isEmpty() ? listed() : latest.members();
+        int slot = attached.getOrDefault(client, client % ids().size());
+        boolean stays = members.contains(ids().get(slot)) && dials.merge(client, 1, Integer::sum) < PATIENCE;
+        if (!stays) {
+            dials.put(client, 0);
+            do {
+                slot = (slot + 1) % ids().size();
+            } while (!members.contains(ids().get(slot)));
+        }
+        attached.put(client, slot);
+        return world.member(slot);
+    }
+
+    @Override
     long confirmedWithin() {
         return confirmedWithin;
     }
@@ -64,7 +110,14 @@ final class BakeryMembers extends AttachedMembers {
     /** V2, V3: while a home counts by a view, nobody lets anybody in who has got a seat by a later one. */
     @Override
     public void looked(SimNode node) {
-        if (!node.isMember() || world.options().outOfSpec()) {
+        if (!node.isMember()) {
+            return;
+        }
+        Machine known = machine(node, BakeryView.election());
+        if (known != null && Elections.view(known).id().compareTo(latest.id()) > 0) {
+            latest = Elections.view(known);
+        }
+        if (world.options().outOfSpec()) {
             return;
         }
         for (int home = 0; home < world.memberNodes(); home++) {

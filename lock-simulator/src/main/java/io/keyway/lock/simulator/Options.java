@@ -98,7 +98,7 @@ record Options(
         boolean modes = profile == Profile.SHARED || profile == Profile.PERMITS;
         boolean members = profile == Profile.CLUSTER || (modes && new Draws(seed, 14).chance(300));
         boolean cluster = members || profile.attaches();
-        boolean elastic = profile == Profile.FAILOVER && new Draws(seed, 20).chance(400);
+        boolean elastic = profile.elects() && new Draws(seed, 20).chance(400);
         int spares = elastic || (members && new Draws(seed, 12).chance(500)) ? 1 : 0;
         long of100 = draws.below(100);
         int more = profile.elects() ? new Draws(seed, 15).below(3) : 0;

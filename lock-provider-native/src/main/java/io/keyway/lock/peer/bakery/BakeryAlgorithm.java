@@ -102,7 +102,7 @@ public final class BakeryAlgorithm implements Algorithm {
 
     @Override
     public MachineFactory clientMachines() {
-        return key -> key.equals(BakeryKeys.DIRECTORY)
+        return key -> key.equals(BakeryKeys.DIRECTORY) || key.equals(BakeryKeys.HOME)
                 ? new DirectoryClient(key)
                 : key.equals(BakeryKeys.CLUSTER)
                         ? new ClusterFollower(key, true)
@@ -112,6 +112,11 @@ public final class BakeryAlgorithm implements Algorithm {
     @Override
     public boolean talksToMembers() {
         return true;
+    }
+
+    @Override
+    public Optional<Key> listKeeper() {
+        return Optional.of(BakeryKeys.HOME);
     }
 
     @Override

@@ -103,6 +103,7 @@ final class BakeryCodec implements BodyCodec {
                 add.mode()
                         .write(out)
                         .number(add.ticket())
+                        .number(add.process())
                         .flag(add.asks())
                         .flag(add.holds())
                         .number(add.waited());
@@ -186,10 +187,11 @@ final class BakeryCodec implements BodyCodec {
         } else if (kind == AddTicket.class) {
             RequestMode mode = RequestMode.read(in);
             long ticket = in.number(Ticket.MAX_STAMP);
+            int process = (int) in.number(Ticket.MAX_PROCESS);
             boolean asks = in.flag();
             boolean holds = in.flag();
             long waited = in.number();
-            return new AddTicket(name, number, mode, ticket, asks, holds, LockFields.owner(in), waited);
+            return new AddTicket(name, number, mode, ticket, process, asks, holds, LockFields.owner(in), waited);
         }
         return kind == DropTicket.class
                 ? new DropTicket(name, number, in.number() + DropTicket.NEVER_HELD)

@@ -45,6 +45,10 @@ enum BakeryGoal implements CoverageGoal {
     SEATED,
     /** A leader lost its seat. */
     UNSEATED,
+    /** What waited of a member was over at a leader, since that member was removed. */
+    RENUMBERED,
+    /** A home heard that its member was removed from the list. */
+    NUMBER_LOST,
     /** A holder told a leader that had let another one in. */
     HOLDER_TOLD_A_LEADER,
     /** A reader was let in beside another one. */

@@ -21,7 +21,10 @@ import io.keyway.lock.peer.bakery.BakeryMessage.Stands;
 import io.keyway.lock.peer.bakery.BakeryMessage.TicketAdded;
 import io.keyway.lock.peer.bakery.BakeryMessage.ToLeader;
 import io.keyway.lock.peer.bakery.BakeryMessage.Yield;
+import io.keyway.lock.peer.bakery.HomeRequest.Ask;
+import io.keyway.lock.peer.bakery.HomeRequest.Phase;
 import io.keyway.lock.peer.election.ElectionCall;
+import io.keyway.lock.peer.election.MemberRequests;
 import io.keyway.lock.peer.election.View;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.home.HomeCall;
@@ -36,16 +39,16 @@ import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockMessage;
+import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,6 +76,8 @@ import org.jspecify.annotations.Nullable;
  *       it.
  *   <li>B4. A number is used once in a life. What is over is dropped at each leader that may know of it, behind all
  *       that was said of it, or not said again.
+ *   <li>A ticket has the number that this member has in the list of its latest view. A member without one, or with
+ *       another one than before, asks anew for all that waits.
  * </ul>
  */
 class BakeryHome implements Machine {
@@ -84,98 +89,6 @@ class BakeryHome implements Machine {
     private static final long ATTENTION = 1_000_000_000L;
     /** After so long a holder tells those leaders that have not let it in. */
     private static final long TELL = ATTENTION / 10;
-
-    enum Phase {
-        UNASKED,
-        ENTERING,
-        TICKETED,
-        HOLDING,
-        LOST
-    }
-
-    /** The number that a manager gave to a request. */
-    private record Ask(String name, long number) implements Comparable<Ask> {
-        @Override
-        public int compareTo(Ask other) {
-            int by = name.compareTo(other.name);
-            return by != 0 ? by : Long.compare(number, other.number);
-        }
-    }
-
-    static final class Request {
-        final HomeCall.Want want;
-        Phase phase = Phase.UNASKED;
-        /** What leaders know it by; 0 before it was asked. */
-        long number;
-
-        long askedAt;
-        long ticket;
-        /** The highest ticket that it was told of. */
-        long best;
-
-        final Set<String> entered = new TreeSet<>();
-        /** Those that have it active, as far as was said. */
-        final Set<String> active = new TreeSet<>();
-        /** Those that have said that others are before it. */
-        final Set<String> behind = new TreeSet<>();
-
-        final Set<String> refused = new TreeSet<>();
-        /** When those leaders are told that it holds which have not let it in; NEVER if they were. */
-        long tellAt = Turn.NEVER;
-        /** When its client, which was told of the loss, does not believe any more; NEVER before. */
-        long over = Turn.NEVER;
-
-        Request(HomeCall.Want want) {
-            this.want = want;
-        }
-
-        RequestMode mode() {
-            return RequestMode.of(want.mode(), want.quiet());
-        }
-
-        Participant participant(long token, long now) {
-            return new Participant(want.owner(), want.mode(), 1, token, Math.max(0, now - want.since()));
-        }
-
-        Ask ask() {
-            return new Ask(want.name(), want.number());
-        }
-
-        void forget(String leader) {
-            entered.remove(leader);
-            active.remove(leader);
-            behind.remove(leader);
-            refused.remove(leader);
-        }
-
-        Request copy() {
-            Request copy = new Request(want);
-            copy.phase = phase;
-            copy.number = number;
-            copy.askedAt = askedAt;
-            copy.ticket = ticket;
-            copy.best = best;
-            copy.entered.addAll(entered);
-            copy.active.addAll(active);
-            copy.behind.addAll(behind);
-            copy.refused.addAll(refused);
-            copy.tellAt = tellAt;
-            copy.over = over;
-            return copy;
-        }
-
-        void encode(StateEncoder out) {
-            out.put(want.name()).put(want.number()).value(want.owner()).put(want.answerAtOnce());
-            out.put(want.wantPlace()).time(want.since()).value(want.mode()).put(want.quiet());
-            out.value(phase).put(number).time(askedAt).put(ticket).put(best);
-            out.value(entered)
-                    .value(active)
-                    .value(behind)
-                    .value(refused)
-                    .time(tellAt)
-                    .time(over);
-        }
-    }
 
     /**
      * A break that waits for its answer.
@@ -189,9 +102,9 @@ class BakeryHome implements Machine {
     /** An administrator's question that waits for a leader's answer. */
     private record Asked(String leader, HomeCall.Show show) {}
 
-    private final TreeMap<Ask, Request> requests = new TreeMap<>();
+    private final TreeMap<Ask, HomeRequest> requests = new TreeMap<>();
     /** Those that were asked, by number. */
-    private final TreeMap<Long, Request> asked = new TreeMap<>();
+    private final TreeMap<Long, HomeRequest> asked = new TreeMap<>();
     /** By leader, the meeting in which it was told all that stands; none while it cannot be told anything. */
     private final Map<String, Long> meetings = new LinkedHashMap<>();
 
@@ -220,7 +133,7 @@ class BakeryHome implements Machine {
     // What an unsafe variant does in another way
 
     /** As what that request is told to leaders. */
-    RequestMode mode(Request request) {
+    RequestMode mode(HomeRequest request) {
         return request.mode();
     }
 
@@ -273,7 +186,7 @@ class BakeryHome implements Machine {
         return needsLease() ? Turn.earlier(until, lease) : until;
     }
 
-    private int counted(Request request, Turn turn) {
+    private int counted(HomeRequest request, Turn turn) {
         int count = 0;
         for (String leader : request.active) {
             count += turn.now() - countedUntil(leader, turn) < 0 ? 1 : 0;
@@ -293,13 +206,13 @@ class BakeryHome implements Machine {
     private void meet(String leader, Turn turn) {
         meetings.put(leader, ++lastMeeting);
         say(leader, new Begin(life, lastMeeting, view.since(leader)), turn);
-        for (Request request : List.copyOf(asked.values())) {
+        for (HomeRequest request : List.copyOf(asked.values())) {
             say(leader, said(request, turn), turn);
         }
         say(leader, new End(lastMeeting), turn);
     }
 
-    private ToLeader said(Request request, Turn turn) {
+    private ToLeader said(HomeRequest request, Turn turn) {
         String name = request.want.name();
         Owner owner = request.want.owner();
         long waited = Math.max(0, turn.now() - request.want.since());
@@ -308,7 +221,8 @@ class BakeryHome implements Machine {
         }
         boolean holds = request.phase != Phase.TICKETED;
         boolean asks = request.want.answerAtOnce();
-        return new AddTicket(name, request.number, mode(request), request.ticket, asks, holds, owner, waited);
+        return new AddTicket(
+                name, request.number, mode(request), request.ticket, request.process, asks, holds, owner, waited);
     }
 
     // Messages
@@ -316,8 +230,11 @@ class BakeryHome implements Machine {
     @Override
     public void received(Peer from, Message message, Turn turn) {
         String member = turn.peers().member(from);
-        if (member.isEmpty()) {
-            return; // no client speaks for a member
+        if (member.isEmpty()) { // no client speaks for a member
+            if (message instanceof ChangeMembers wish) {
+                turn.send(from, MemberRequests.answer(wish, BakeryKeys.ELECTION, turn));
+            }
+            return;
         }
         if (message instanceof Answer answer) {
             answered(member, answer, turn);
@@ -341,7 +258,7 @@ class BakeryHome implements Machine {
     }
 
     private void answered(String leader, Answer answer, Turn turn) {
-        Request request = asked.get(answer.number());
+        HomeRequest request = asked.get(answer.number());
         boolean present = !countsLives() || Long.valueOf(answer.meeting()).equals(meetings.get(leader));
         if (request == null || !present || !leaders.contains(leader)) {
             return;
@@ -365,7 +282,7 @@ class BakeryHome implements Machine {
         }
     }
 
-    private void entered(String leader, Request request, long highest, Turn turn) {
+    private void entered(String leader, HomeRequest request, long highest, Turn turn) {
         if (request.phase != Phase.ENTERING) {
             return;
         }
@@ -374,21 +291,21 @@ class BakeryHome implements Machine {
         if (isMajority(request.entered.size())) {
             request.phase = Phase.TICKETED;
             request.ticket = Math.max(request.best, lastTicket) + 1;
+            request.process = process;
             lastTicket = request.ticket;
             sayToAll(said(request, turn), turn);
         }
     }
 
-    private void hold(Request request, Turn turn) {
+    private void hold(HomeRequest request, Turn turn) {
         if (request.phase == Phase.TICKETED && isMajority(counted(request, turn))) {
             request.phase = Phase.HOLDING;
             request.tellAt = turn.now() + TELL;
-            long token = new Ticket(request.ticket, process).token();
-            call(request.want.name(), new HomeCall.Yours(request.want.number(), token), turn);
+            call(request.want.name(), new HomeCall.Yours(request.want.number(), request.token()), turn);
         }
     }
 
-    private void behind(String leader, Request request, TicketAdded added, Turn turn) {
+    private void behind(String leader, HomeRequest request, TicketAdded added, Turn turn) {
         if (request.phase != Phase.TICKETED) {
             return;
         }
@@ -412,7 +329,7 @@ class BakeryHome implements Machine {
         return self;
     }
 
-    private void refused(String leader, Request request, Turn turn) {
+    private void refused(String leader, HomeRequest request, Turn turn) {
         if (request.phase != Phase.TICKETED) {
             return;
         }
@@ -422,7 +339,7 @@ class BakeryHome implements Machine {
     }
 
     /** Of those that have not refused its ticket no majority is there. */
-    private boolean drawAgainIfMust(Request request, Turn turn) {
+    private boolean drawAgainIfMust(HomeRequest request, Turn turn) {
         if (request.phase != Phase.TICKETED || request.refused.isEmpty()) {
             return false;
         }
@@ -438,26 +355,24 @@ class BakeryHome implements Machine {
         return true;
     }
 
-    private void enterAnew(Request request, Turn turn) {
+    private void enterAnew(HomeRequest request, Turn turn) {
         DropTicket drop = new DropTicket(request.want.name(), request.number, DropTicket.NEVER_HELD);
         boolean first = !request.mode().isSoft(); // leaders watch readers as long as a soft writer is there
         asked.remove(request.number);
         if (first) {
             sayToAll(drop, turn);
         }
-        request.entered.clear();
-        request.active.clear();
-        request.behind.clear();
-        request.refused.clear();
-        request.best = 0;
-        request.ticket = 0;
-        enter(request, turn);
+        request.startOver();
+        request.phase = Phase.UNASKED;
+        if (open) {
+            enter(request, turn);
+        }
         if (!first) {
             sayToAll(drop, turn);
         }
     }
 
-    private void askedToYield(String leader, Request request, Turn turn) {
+    private void askedToYield(String leader, HomeRequest request, Turn turn) {
         if (request.phase == Phase.TICKETED && yields()) {
             turn.goal(BakeryGoal.RELINQUISHED);
             request.active.remove(leader);
@@ -506,7 +421,6 @@ class BakeryHome implements Machine {
     private void start(Turn turn) {
         PeerView peers = turn.peers();
         self = peers.self();
-        process = peers.members().indexOf(self) + 1;
         life = turn.draw(62);
         peers.watch(BakeryKeys.HOME);
         openIfMay(turn);
@@ -520,13 +434,37 @@ class BakeryHome implements Machine {
                 asked.values().forEach(request -> request.forget(leader));
             }
         }
+        if (!next.members().equals(view.members())) {
+            boolean removed = view.number(self) != 0 && next.number(self) == 0;
+            turn.tell(new ListChanged(next.members(), removed));
+        }
         view = next;
         leaders.clear();
         leaders.addAll(next.leaders());
+        renumber(next.number(self), turn);
         openIfMay(turn);
         for (String leader : leaders) {
             if (!meetings.containsKey(leader)) {
                 meetIfMay(leader, turn);
+            }
+        }
+    }
+
+    /**
+     * What has no place yet draws a ticket under the new number, or waits until this is a member again. What holds goes
+     * on with the ticket that it has, as long as it is counted.
+     */
+    private void renumber(int now, Turn turn) {
+        int former = process;
+        process = now;
+        if (former == 0 || former == now) {
+            return;
+        }
+        turn.goal(BakeryGoal.NUMBER_LOST);
+        open &= now != 0;
+        for (HomeRequest request : List.copyOf(asked.values())) {
+            if (isPending(request)) {
+                enterAnew(request, turn);
             }
         }
     }
@@ -543,7 +481,11 @@ class BakeryHome implements Machine {
             for (String leader : leaders) {
                 meetIfMay(leader, turn);
             }
-            List.copyOf(requests.values()).forEach(request -> enter(request, turn));
+            for (HomeRequest request : List.copyOf(requests.values())) {
+                if (request.phase == Phase.UNASKED) {
+                    enter(request, turn);
+                }
+            }
         }
     }
 
@@ -558,7 +500,7 @@ class BakeryHome implements Machine {
 
     private void asked(HomeCall.OfManager said, Turn turn) {
         if (said instanceof HomeCall.Want want) {
-            Request request = new Request(want);
+            HomeRequest request = new HomeRequest(want);
             requests.put(request.ask(), request);
             if (open) {
                 enter(request, turn);
@@ -568,7 +510,7 @@ class BakeryHome implements Machine {
         } else if (said instanceof HomeCall.Leave leave) {
             leave(leave, turn);
         } else if (said instanceof HomeCall.NotGiven back) {
-            Request request = requests.get(new Ask(back.name(), back.number()));
+            HomeRequest request = requests.get(new Ask(back.name(), back.number()));
             if (request != null && request.phase == Phase.LOST) {
                 request.over = Turn.NEVER;
                 enterAnew(request, turn);
@@ -577,7 +519,7 @@ class BakeryHome implements Machine {
             // What a former life granted, another home may have by now: leaders wait for its end.
             call(claim.name(), new HomeCall.Adopted(claim.number(), false), turn);
         } else if (said instanceof HomeCall.WhoIsSilent question) {
-            Request request = requests.get(new Ask(question.name(), question.number()));
+            HomeRequest request = requests.get(new Ask(question.name(), question.number()));
             if (request != null) {
                 tellSilent(request, turn);
             }
@@ -593,7 +535,7 @@ class BakeryHome implements Machine {
         }
     }
 
-    private void enter(Request request, Turn turn) {
+    private void enter(HomeRequest request, Turn turn) {
         request.phase = Phase.ENTERING;
         request.number = ++numbers;
         request.askedAt = turn.now();
@@ -602,7 +544,7 @@ class BakeryHome implements Machine {
     }
 
     private void leave(HomeCall.Leave leave, Turn turn) {
-        Request request = requests.remove(new Ask(leave.name(), leave.number()));
+        HomeRequest request = requests.remove(new Ask(leave.name(), leave.number()));
         if (request != null && request.phase != Phase.UNASKED) {
             asked.remove(request.number);
             boolean held = request.phase == Phase.HOLDING || request.phase == Phase.LOST;
@@ -617,7 +559,7 @@ class BakeryHome implements Machine {
     // Whether a majority is counted
 
     /** Those that have let another one in are to ask that one to yield: the holder can then spare one that it has. */
-    private void tellHolder(Request request, Turn turn) {
+    private void tellHolder(HomeRequest request, Turn turn) {
         request.tellAt = Turn.NEVER;
         for (String leader : leaders) {
             if (!request.active.contains(leader) && meetings.containsKey(leader)) {
@@ -629,7 +571,7 @@ class BakeryHome implements Machine {
 
     /** Who has no majority any more has lost the lock; who gets one by an answer that was late has it. */
     private void count(Turn turn) {
-        for (Request request : List.copyOf(asked.values())) {
+        for (HomeRequest request : List.copyOf(asked.values())) {
             if (request.phase == Phase.HOLDING && Turn.due(request.tellAt, turn.now())) {
                 tellHolder(request, turn);
             }
@@ -650,7 +592,7 @@ class BakeryHome implements Machine {
     /** When the first of the holders may cease to have a majority, or is over. */
     private long nextCount(Turn turn) {
         long next = Turn.NEVER;
-        for (Request request : asked.values()) {
+        for (HomeRequest request : asked.values()) {
             next = Turn.earlier(next, request.over);
             if (request.phase == Phase.HOLDING) {
                 next = Turn.earlier(next, request.tellAt);
@@ -667,7 +609,7 @@ class BakeryHome implements Machine {
     private void armTimers(Turn turn) {
         turn.timer(COUNT, nextCount(turn));
         boolean needed = false;
-        for (Request request : requests.values()) {
+        for (HomeRequest request : requests.values()) {
             needed |= isPending(request);
         }
         if (needed && !looks) {
@@ -676,7 +618,7 @@ class BakeryHome implements Machine {
         looks |= needed;
     }
 
-    private static boolean isPending(Request request) {
+    private static boolean isPending(HomeRequest request) {
         return request.phase == Phase.UNASKED || request.phase == Phase.ENTERING || request.phase == Phase.TICKETED;
     }
 
@@ -684,7 +626,7 @@ class BakeryHome implements Machine {
     public void due(int slot, Turn turn) {
         if (slot == LOOK) {
             looks = false;
-            for (Request request : requests.values()) {
+            for (HomeRequest request : requests.values()) {
                 if (isPending(request) && turn.now() - request.askedAt >= ATTENTION) {
                     tellSilent(request, turn);
                 }
@@ -696,7 +638,7 @@ class BakeryHome implements Machine {
 
     // Who keeps others waiting
 
-    private boolean hasAnswered(String leader, Request request, Turn turn) {
+    private boolean hasAnswered(String leader, HomeRequest request, Turn turn) {
         if (request.phase == Phase.ENTERING) {
             return request.entered.contains(leader);
         }
@@ -708,7 +650,7 @@ class BakeryHome implements Machine {
                         || request.refused.contains(leader);
     }
 
-    private void tellSilent(Request request, Turn turn) {
+    private void tellSilent(HomeRequest request, Turn turn) {
         List<String> silent = new ArrayList<>();
         for (String leader : leaders) {
             if (!hasAnswered(leader, request, turn)) {
@@ -749,10 +691,10 @@ class BakeryHome implements Machine {
             return;
         }
         ParticipantList all = new ParticipantList();
-        for (Request request : requests.values()) {
+        for (HomeRequest request : requests.values()) {
             HomeCall.Want want = request.want;
             if (want.name().equals(show.name())) {
-                long token = request.phase == Phase.HOLDING ? new Ticket(request.ticket, process).token() : 0;
+                long token = request.phase == Phase.HOLDING ? request.token() : 0;
                 if (request.mode().isSoft() && token == 0) {
                     all.addSoftWriter(request.participant(token, turn.now()));
                 } else {
@@ -785,16 +727,14 @@ class BakeryHome implements Machine {
     }
 
     private void breakGrant(HomeCall.Break request, Turn turn) {
-        int holder = Ticket.of(request.token()).process();
+        String member = view.member(Ticket.of(request.token()).process());
         String name = request.name();
-        List<String> members = turn.peers().members();
-        if (holder == process) {
+        if (member.equals(self)) {
             breaks.put(++lastBreak, new Broke(null, null, request.peer(), name, request.request()));
             call(name, new HomeCall.BreakHere(lastBreak, request.token(), request.reason()), turn);
-        } else if (holder < 1 || holder > members.size()) {
+        } else if (member.isEmpty()) {
             turn.send(request.peer(), new LockMessage.Answer(BakeryKeys.lock(name), request.request(), false));
-        } else if (turn.peers().up(members.get(holder - 1))) { // otherwise nobody knows, and the question runs out
-            String member = members.get(holder - 1);
+        } else if (turn.peers().up(member)) { // otherwise nobody knows, and the question runs out
             breaks.put(++lastBreak, new Broke(null, member, request.peer(), name, request.request()));
             turn.peers().send(member, new Break(lastBreak, name, request.token(), request.reason()));
         }
@@ -830,7 +770,7 @@ class BakeryHome implements Machine {
     public BakeryHome copy() {
         BakeryHome copy = fresh();
         requests.forEach((ask, request) -> {
-            Request twin = request.copy();
+            HomeRequest twin = request.copy();
             copy.requests.put(ask, twin);
             if (asked.get(request.number) == request) {
                 copy.asked.put(request.number, twin);

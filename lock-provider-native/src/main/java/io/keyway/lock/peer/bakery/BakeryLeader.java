@@ -20,6 +20,7 @@ import io.keyway.lock.peer.bakery.BakeryMessage.Seen;
 import io.keyway.lock.peer.bakery.BakeryMessage.Stands;
 import io.keyway.lock.peer.bakery.BakeryMessage.TicketAdded;
 import io.keyway.lock.peer.bakery.BakeryMessage.Yield;
+import io.keyway.lock.peer.bakery.LeaderHomes.Home;
 import io.keyway.lock.peer.bakery.LeaderTable.Entry;
 import io.keyway.lock.peer.bakery.LeaderTable.RequestId;
 import io.keyway.lock.peer.election.ElectionCall;
@@ -43,9 +44,7 @@ import io.keyway.lock.peer.service.Promising;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -85,6 +84,8 @@ import org.jspecify.annotations.Nullable;
  *       leases after the view was elected by which it got it. It hears homes that know of its seat, and only those.
  *   <li>V6. It lets no ticket in above what a majority of the members has recorded, and begins above what was recorded
  *       when it got its seat.
+ *   <li>It serves the homes of its latest view, and takes a new ticket under the number alone that its home has there.
+ *       So of two members that have had one number, the later one draws above all that the former was let in with.
  *   <li>Tokens rise: a ticket is refused that is not above all that exclude it, have held here and were forgotten; for
  *       a new life, above all of the former ones, which a record on disk bounds. The one exception holds already.
  * </ul>
@@ -102,22 +103,7 @@ class BakeryLeader implements Machine, Promising {
     /** How many of the first in a queue are told each change of their place. */
     private static final int TOLD = 16;
 
-    /** A member as one that asks. */
-    private static final class Home {
-        final int process;
-        boolean met;
-        long life;
-        long meeting;
-
-        @Nullable
-        Peer peer;
-
-        Home(int process) {
-            this.process = process;
-        }
-    }
-
-    private final Map<String, Home> homes = new LinkedHashMap<>();
+    private LeaderHomes homes = new LeaderHomes();
     private final TreeMap<String, LeaderTable> tables = new TreeMap<>();
     /** Of locks that nobody asks for. */
     private Ticket floor = new Ticket(0, 0);
@@ -190,6 +176,11 @@ class BakeryLeader implements Machine, Promising {
         return 2 * turn.member().quarantine();
     }
 
+    /** Whether it takes a ticket under the number alone that its home has by the latest view. */
+    boolean heedsNumbers() {
+        return true;
+    }
+
     /** What a leader that has got a seat does not let in. */
     long floorOfSeat(long recorded) {
         return recorded;
@@ -248,9 +239,6 @@ class BakeryLeader implements Machine, Promising {
     private void start(Turn turn) {
         PeerView peers = turn.peers();
         self = peers.self();
-        for (String member : peers.members()) {
-            homes.put(member, new Home(peers.members().indexOf(member) + 1));
-        }
         high = Math.max(floor(reserved), Ticket.ofEpoch(turn.member().epoch()));
         floor = new Ticket(high, Ticket.MAX_PROCESS);
         peers.watch(BakeryKeys.LEADER);
@@ -263,9 +251,11 @@ class BakeryLeader implements Machine, Promising {
     private void elected(ElectionCall.Elected elected, Turn turn) {
         View view = elected.view();
         ViewId since = view.since(self);
+        List<String> anew = list(view, turn);
         if (since.equals(tenure)) {
             if (!since.equals(ViewId.NONE)) { // so that who has got a seat does not refuse what is drawn from now on
                 high = Math.max(high, floorOfSeat(elected.recorded()));
+                sayLeading(anew, turn);
                 settleAll(turn);
             }
             return;
@@ -280,7 +270,7 @@ class BakeryLeader implements Machine, Promising {
             List.copyOf(table.entries.values()).forEach(entry -> drop(table, entry, turn));
             settle(table, turn);
         }
-        homes.values().forEach(home -> home.met = false);
+        homes.unmeet();
         turn.timer(SEATED, Turn.NEVER);
         if (since.equals(ViewId.NONE)) {
             return;
@@ -292,15 +282,44 @@ class BakeryLeader implements Machine, Promising {
             seated = turn.now() + silenceOfSeat(turn);
         }
         turn.timer(SEATED, seated);
+        sayLeading(homes.listed(), turn);
+        speak(turn);
+    }
+
+    /**
+     * What waits of a home that has another number now, or none, is over. What it holds stays until it says something
+     * else, or is not heard.
+     *
+     * @return those that have to begin anew
+     */
+    private List<String> list(View view, Turn turn) {
+        List<String> anew = new ArrayList<>();
+        for (Home home : homes.renumbered(view)) {
+            for (LeaderTable table : List.copyOf(tables.values())) {
+                for (Entry entry : List.copyOf(table.entries.values())) {
+                    if (entry.id.member().equals(home.member) && !entry.active) {
+                        turn.goal(BakeryGoal.RENUMBERED);
+                        drop(table, entry, turn);
+                    }
+                }
+                settle(table, turn);
+            }
+            if (home.process > 0) {
+                anew.add(home.member);
+            }
+        }
+        return anew;
+    }
+
+    private void sayLeading(List<String> members, Turn turn) {
         Leading leading = new Leading(tenure);
-        for (String member : homes.keySet()) {
+        for (String member : members) {
             if (member.equals(self)) {
                 turn.call(BakeryKeys.HOME, new BakeryCall.Said(leading));
             } else {
                 turn.peers().send(member, leading);
             }
         }
-        speak(turn);
     }
 
     /** If it may. */
@@ -338,13 +357,15 @@ class BakeryLeader implements Machine, Promising {
             turn.goal(BakeryGoal.ASKED_WHILE_SILENT);
         }
         if (message instanceof Begin begin) {
-            home.met = !tenure.equals(ViewId.NONE) && begin.since().equals(tenure);
+            home.met = home.process > 0
+                    && !tenure.equals(ViewId.NONE)
+                    && begin.since().equals(tenure);
             home.life = begin.life();
             home.meeting = begin.meeting();
             home.peer = from;
         } else if (message instanceof End && home.met && forgetsWhatIsOver()) {
             ended(member, home, turn);
-        } else if (home.met && message instanceof OfRequest said) {
+        } else if (message instanceof OfRequest said && (home.met || said instanceof DropTicket)) {
             asked(member, home, said, turn);
         }
         armLapses(turn);
@@ -383,7 +404,7 @@ class BakeryLeader implements Machine, Promising {
             LeaderTable table, RequestId id, Home home, RequestMode mode, Owner owner, long waited, Turn turn) {
         Entry entry = table.entries.get(id);
         if (entry == null) {
-            entry = new Entry(id, home.process, mode, owner, turn.now() - Math.max(0, waited), turn.now());
+            entry = new Entry(id, mode, owner, turn.now() - Math.max(0, waited), turn.now());
             table.entries.put(id, entry);
         }
         if (home.peer != null && !home.peer.equals(entry.peer)) {
@@ -404,7 +425,10 @@ class BakeryLeader implements Machine, Promising {
     }
 
     private void addTicket(RequestId id, Home home, AddTicket add, Turn turn) {
-        if (add.ticket() < 1 || add.ticket() > Ticket.MAX_STAMP - BLOCK) {
+        if (add.process() != home.process && !add.holds() && heedsNumbers()) {
+            return; // one of us does not know the latest list: it asks anew when it does, or when I do
+        }
+        if (add.ticket() < 1 || add.ticket() > Ticket.MAX_STAMP - BLOCK || add.process() < 1) {
             String text = id.member() + " has drawn the ticket " + add.ticket() + ", which none can; it is not let in";
             turn.tell(new LockNotice.Alarm(BakeryKeys.LEADER, text));
             return;
@@ -420,7 +444,7 @@ class BakeryLeader implements Machine, Promising {
         Entry entry = entry(table, id, home, add.mode(), add.owner(), add.waited(), turn);
         entry.holds = add.holds();
         if (entry.ticket == null) {
-            Ticket ticket = new Ticket(add.ticket(), home.process);
+            Ticket ticket = new Ticket(add.ticket(), add.process());
             Set<RequestId> before = new TreeSet<>();
             for (Entry other : table.entries.values()) {
                 boolean counts = other != entry && !other.mode.isSoft() && !other.mode.goesWith(entry.mode);
@@ -816,14 +840,7 @@ class BakeryLeader implements Machine, Promising {
     @Override
     public BakeryLeader copy() {
         BakeryLeader copy = fresh();
-        homes.forEach((member, home) -> {
-            Home twin = new Home(home.process);
-            twin.met = home.met;
-            twin.life = home.life;
-            twin.meeting = home.meeting;
-            twin.peer = home.peer;
-            copy.homes.put(member, twin);
-        });
+        copy.homes = homes.copy();
         tables.forEach((name, table) -> copy.tables.put(name, table.copy()));
         copy.floor = floor;
         copy.high = high;
@@ -851,16 +868,8 @@ class BakeryLeader implements Machine, Promising {
                 .put(bound)
                 .put(wanted)
                 .put(speaks)
-                .put(serials)
-                .put(homes.size());
-        homes.forEach((member, home) -> {
-            out.put(member)
-                    .put(home.process)
-                    .put(home.met)
-                    .put(home.life)
-                    .put(home.meeting)
-                    .value(home.peer);
-        });
+                .put(serials);
+        homes.encode(out);
         out.put(tables.size());
         tables.values().forEach(table -> table.encode(out));
     }

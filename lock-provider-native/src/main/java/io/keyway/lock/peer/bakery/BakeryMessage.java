@@ -73,7 +73,8 @@ sealed interface BakeryMessage extends Message {
      * ADDTICKET, LOCKEXITING and ACTIVATE: the request has its ticket, and wants to be let in. Answered by
      * {@link Activated} or {@link Refused} when that is so, and {@link TicketAdded} before.
      *
-     * @param ticket the number; its home breaks ties
+     * @param ticket the number; that of its home breaks ties
+     * @param process the number that its home had when it drew the ticket
      * @param asks wants to hear at once whether another one holds the lock
      * @param holds a majority has it active: its client may believe in the lock
      */
@@ -82,6 +83,7 @@ sealed interface BakeryMessage extends Message {
             long number,
             RequestMode mode,
             long ticket,
+            int process,
             boolean asks,
             boolean holds,
             Owner owner,

@@ -30,7 +30,6 @@ final class LeaderTable {
     /** What is known of a request. */
     static final class Entry {
         final RequestId id;
-        final int process;
         final RequestMode mode;
         final Owner owner;
         final long since;
@@ -63,9 +62,8 @@ final class LeaderTable {
         /** The place that was told last; -1 if none was. */
         int told = -1;
 
-        Entry(RequestId id, int process, RequestMode mode, Owner owner, long since, long enteredAt) {
+        Entry(RequestId id, RequestMode mode, Owner owner, long since, long enteredAt) {
             this.id = id;
-            this.process = process;
             this.mode = mode;
             this.owner = owner;
             this.since = since;
@@ -98,7 +96,7 @@ final class LeaderTable {
         }
 
         Entry copy() {
-            Entry copy = new Entry(id, process, mode, owner, since, enteredAt);
+            Entry copy = new Entry(id, mode, owner, since, enteredAt);
             copy.ticket = ticket;
             copy.before = before;
             copy.holds = holds;
@@ -116,7 +114,6 @@ final class LeaderTable {
 
         void encode(StateEncoder out) {
             out.value(id)
-                    .put(process)
                     .value(mode)
                     .value(owner)
                     .time(since)

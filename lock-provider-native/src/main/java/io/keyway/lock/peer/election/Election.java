@@ -61,7 +61,8 @@ import java.util.TreeSet;
  *   <li>V6. Leaders let in no ticket above what a majority has recorded by the view that they lead in; so whoever
  *       counts the votes for the next view knows a bound of all of them. {@link Bounds} says what is recorded.
  *   <li>A view counts by the list of members that it has. A majority of the list before it and of its own has voted for
- *       it, and of each list that one of these has voted for since it adopted a view ({@link MemberLists}).
+ *       it, and of each list that one of these has voted for since it adopted a view ({@link MemberLists}). Who
+ *       stays in the list keeps its number ({@link MemberNumbers}).
  * </ul>
  */
 class Election implements Machine {
@@ -207,9 +208,7 @@ class Election implements Machine {
         PeerView peers = turn.peers();
         self = peers.self();
         lists.configured(peers.members());
-        if (!adopted.id().equals(ViewId.NONE) && adopted.members().isEmpty()) {
-            adopted = new View(adopted.id(), adopted.seats(), adopted.first(), lists.configured());
-        }
+        adopted = adopted.listed(lists.configured());
         life = turn.draw(62);
         random = (int) turn.draw(Identifier.RANDOM_BITS);
         waited = !turn.member().quarantined();
@@ -286,6 +285,7 @@ class Election implements Machine {
     private void relist(Turn turn) {
         List<String> now = lists.of(latest());
         if (!now.equals(members)) {
+            change.leave(members, now, turn.now());
             members = now;
             confirmations.forgetAll();
             dates.keep(members);
@@ -639,7 +639,7 @@ class Election implements Machine {
         if (seating.replaces()) {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         }
-        View view = new View(counting.view(), seating.seats(), last.id().equals(ViewId.NONE), target);
+        View view = last.listed(counting.base()).next(counting.view(), seating.seats(), target);
         adopt(view, counting.recorded(settings.bounds()), turn);
         sayToAll(new Leaders(settings.key(), view, recorded), turn); // to whom it is without, too
         relist(turn);

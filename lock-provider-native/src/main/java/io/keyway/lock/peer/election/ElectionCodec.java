@@ -52,6 +52,8 @@ public final class ElectionCodec {
     private static final int FIRST_VIEW = 1;
     /** It says by which list it counts. */
     private static final int LISTED = 2;
+    /** It says the numbers of its members. */
+    private static final int NUMBERED = 4;
 
     private final Key key;
 
@@ -168,12 +170,14 @@ public final class ElectionCodec {
 
     private static WireWriter view(View view, WireWriter out) {
         id(view.id(), out)
-                .u8((view.first() ? FIRST_VIEW : 0) | LISTED)
+                .u8((view.first() ? FIRST_VIEW : 0) | LISTED | NUMBERED)
                 .number(view.seats().size());
         for (View.Seat seat : view.seats()) {
             id(seat.since(), out.text(seat.leader()));
         }
-        return list(view.members(), out);
+        list(view.members(), out).number(view.numbers().last());
+        view.numbers().numbers().forEach(out::number);
+        return out;
     }
 
     private static WireWriter list(List<String> members, WireWriter out) {
@@ -207,13 +211,30 @@ public final class ElectionCodec {
 
     private static View view(WireReader in) throws WireException {
         ViewId id = id(in);
-        int flags = (int) in.number(FIRST_VIEW | LISTED);
+        int flags = (int) in.number(FIRST_VIEW | LISTED | NUMBERED);
         int count = in.count(MAX_SEATS, 4);
         List<View.Seat> seats = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             seats.add(new View.Seat(in.text(MAX_ID), id(in)));
         }
-        // A file of a version in which the list did not change has none.
-        return new View(id, seats, (flags & FIRST_VIEW) != 0, (flags & LISTED) == 0 ? List.of() : list(in));
+        boolean first = (flags & FIRST_VIEW) != 0;
+        // Files of a version in which the list did not change have none, and later ones had no numbers yet.
+        List<String> members = (flags & LISTED) == 0 ? List.of() : list(in);
+        return (flags & NUMBERED) == 0
+                ? new View(id, seats, first, members)
+                : new View(id, seats, first, members, numbers(members.size(), in));
+    }
+
+    private static MemberNumbers numbers(int count, WireReader in) throws WireException {
+        int last = (int) in.number(MemberNumbers.LARGEST);
+        List<Integer> numbers = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            numbers.add((int) in.number(MemberNumbers.LARGEST));
+        }
+        try {
+            return new MemberNumbers(numbers, last);
+        } catch (IllegalArgumentException e) {
+            throw new WireException(String.valueOf(e.getMessage()));
+        }
     }
 }

@@ -22,7 +22,7 @@ final class ListChange {
     private long until = Turn.NEVER;
     /** Those that are no members and know what they have promised, so that they can vote. */
     private final Set<String> guests = new TreeSet<>();
-    /** Those that are to become members, as others say, and until when they are talked to. */
+    /** Those that are to become members, as others say, or were ones until now, and until when they are talked to. */
     private final TreeMap<String, Long> introduced = new TreeMap<>();
 
     void wants(ChangeMembers change, long now) {
@@ -32,6 +32,15 @@ final class ListChange {
 
     void introduced(String guest, long now) {
         introduced.put(guest, now + WANTED);
+    }
+
+    /** Who is a member no more is to hear of it, and may have asked before it did. */
+    void leave(List<String> former, List<String> members, long now) {
+        for (String member : former) {
+            if (!members.contains(member)) {
+                introduced.put(member, now + WANTED);
+            }
+        }
     }
 
     /** Something is wanted, or somebody is talked to for some time. */

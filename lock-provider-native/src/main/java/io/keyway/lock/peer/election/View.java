@@ -12,8 +12,9 @@ import java.util.List;
  * @param first no view was known when it was elected, and so nobody led before
  * @param members the list by whose majorities it counts, in the order in which they joined; empty before the first
  *     election
+ * @param numbers by which algorithms name these members: all that know this view name them alike
  */
-public record View(ViewId id, List<Seat> seats, boolean first, List<String> members) {
+public record View(ViewId id, List<Seat> seats, boolean first, List<String> members, MemberNumbers numbers) {
     /** Before the first election. */
     public static final View NONE = new View(ViewId.NONE, List.of(), false, List.of());
 
@@ -25,10 +26,46 @@ public record View(ViewId id, List<Seat> seats, boolean first, List<String> memb
      */
     public record Seat(String leader, ViewId since) {}
 
-    /** Copies the lists. */
+    /**
+     * Copies the lists.
+     *
+     * @throws IllegalArgumentException if not each member has a number
+     */
     public View {
         seats = List.copyOf(seats);
         members = List.copyOf(members);
+        if (numbers.numbers().size() != members.size()) {
+            throw new IllegalArgumentException(members + " have the numbers " + numbers);
+        }
+    }
+
+    /** Of members that count from 1. */
+    public View(ViewId id, List<Seat> seats, boolean first, List<String> members) {
+        this(id, seats, first, members, MemberNumbers.first(members.size()));
+    }
+
+    /** The one that comes after this one, with that list. */
+    View next(ViewId name, List<Seat> leaders, List<String> list) {
+        boolean none = id.equals(ViewId.NONE);
+        MemberNumbers next = none ? MemberNumbers.first(list.size()) : numbers.after(members, list);
+        return new View(name, leaders, none, list, next);
+    }
+
+    /** This one with a list, if it is of a version in which the list did not change and was not told. */
+    View listed(List<String> configured) {
+        return id.equals(ViewId.NONE) || !members.isEmpty() ? this : new View(id, seats, first, configured);
+    }
+
+    /** The number of that member; 0 if it is none. */
+    public int number(String member) {
+        int at = members.indexOf(member);
+        return at < 0 ? 0 : numbers.numbers().get(at);
+    }
+
+    /** The member of that number; empty if there is none. */
+    public String member(int number) {
+        int at = numbers.numbers().indexOf(number);
+        return at < 0 ? "" : members.get(at);
     }
 
     /** Since which view that member has a seat; {@link ViewId#NONE} if it has none. */

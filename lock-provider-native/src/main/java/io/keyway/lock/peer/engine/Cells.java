@@ -62,7 +62,8 @@ public final class Cells {
      */
     public Cells among(List<String> members, int shards) {
         String agreement = algorithm.agreement();
-        String text = String.join(",", members)
+        String list = algorithm.isElastic() ? "members that come and go" : String.join(",", members);
+        String text = list
                 + (shards == 1 ? "" : ", each in " + shards + " shards")
                 + (agreement.isEmpty() ? "" : ", " + agreement);
         return new Cells(session.among(hash(text), text), algorithm);

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.election.ElectionCall.Elected;
 import io.keyway.lock.peer.election.ElectionCall.Leased;
 import io.keyway.lock.peer.election.ElectionCall.Recorded;
 import io.keyway.lock.peer.election.ElectionCall.Reserve;
+import io.keyway.lock.peer.election.MemberRequests;
 import io.keyway.lock.peer.election.View;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.home.HomeCall;
@@ -269,7 +270,7 @@ class Leadership implements Machine {
     @Override
     public void received(Peer from, Message message, Turn turn) {
         if (message instanceof ChangeMembers wish && turn.peers().member(from).isEmpty()) {
-            turn.send(from, MemberRequests.answer(wish, turn));
+            turn.send(from, MemberRequests.answer(wish, FailoverKeys.ELECTION, turn));
         }
     }
 

@@ -210,6 +210,9 @@ final class ClientHandshake {
             return "another process runs as member " + target.from() + at(refusal.here())
                     + ", and lives; this one is seen" + at(refusal.there()) + ": end one of them";
         }
+        if (refusal.code() == RefuseCode.NOT_LISTED && target.role() == Role.CLIENT) {
+            return refusal.there() + " is no member: the members are " + refusal.here();
+        }
         if (refusal.code() == RefuseCode.NOT_LISTED) {
             return "member " + target.from() + " is not in the list that counts there, which is " + refusal.here()
                     + ": add it, with keyway member add " + target.from();

@@ -313,7 +313,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             over(session, false, "the member has ended the session", turn);
             return;
         }
-        if (refusal.code() == RefuseCode.NOT_LEADING
+        if ((refusal.code() == RefuseCode.NOT_LEADING || refusal.code() == RefuseCode.NOT_LISTED)
                 && proved
                 && !refusal.here().isEmpty()) {
             referral = List.of(refusal.here().split(","));
@@ -326,7 +326,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         failed(handshake.why(refusal), refusal.code().lasting(), turn);
     }
 
-    /** The members of the cluster, as one that does not lead has told; empty before one has. */
+    /** The members of the cluster, as one has told that does not lead, or is none; empty before one has. */
     public List<String> referral() {
         return referral;
     }

@@ -89,13 +89,13 @@ final class Handshake {
         Fellows elastic = peers != null && peers.isElastic() ? peers : null;
         boolean member = hello.role() == Role.MEMBER;
         if (member && elastic != null && !elastic.knows(hello.from())) {
-            return new Refuse(RefuseCode.NOT_LISTED, "from", SessionSettings.told(elastic.members()), hello.from());
+            return notListed(elastic, hello.from());
         }
         if (member && elastic == null && membership.members().size() == 1) {
             return new Refuse(
                     RefuseCode.ROLE, "role", Role.CLIENT.name(), hello.role().name());
         }
-        if (member && elastic == null && hello.members() != settings.membersHash()) {
+        if (member && hello.members() != settings.membersHash()) {
             return new Refuse(RefuseCode.MEMBERS, "members", settings.membersText(), "another list");
         }
         boolean fellow = !hello.from().equals(membership.node())
@@ -137,6 +137,11 @@ final class Handshake {
     /** To a client that has never met a leader: where there may be one. */
     static Refuse notLeading(@Nullable Fellows peers) {
         return new Refuse(RefuseCode.NOT_LEADING, "", peers == null ? "" : SessionSettings.told(peers.members()), "");
+    }
+
+    /** That one is none of the members. */
+    static Refuse notListed(Fellows peers, String who) {
+        return new Refuse(RefuseCode.NOT_LISTED, "from", SessionSettings.told(peers.members()), who);
     }
 
     /** To a client that has proved nothing: no facts. */

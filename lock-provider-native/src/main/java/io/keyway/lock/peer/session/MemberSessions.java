@@ -237,8 +237,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
         return session == null ? "" : session.from;
     }
 
-    /** A life of that member is the newest: what former ones said, and still say, ends here. */
-    void endFormer(String member, Incarnation newest, SessionTurn turn) {
+    /** What all lives of that member said but the newest, and still say, ends here; null if it is a member no more. */
+    void endFormer(String member, @Nullable Incarnation newest, SessionTurn turn) {
         for (MemberSession session : List.copyOf(table.all())) {
             if (session.from.equals(member) && !session.client.equals(newest)) {
                 table.end(session, turn);
@@ -338,6 +338,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
             return;
         } else if (!leadsFor(hello, turn)) {
             handshake.refuse(link, Handshake.notLeading(peers), turn);
+        } else if (hello.role() == SessionFrame.Role.CLIENT && peers != null && !peers.isListed()) {
+            handshake.refuse(link, Handshake.notListed(peers, membership.node()), turn);
         } else if (heardOfOneself(hello, turn)) {
             RefuseCode unfit = raise(hello, turn);
             if (unfit == null) {

@@ -159,6 +159,15 @@ public final class PeerGroup implements PeerView, Fellows {
         return elastic;
     }
 
+    /** Whether this member is one, as far as it knows, and no majority of its list says that it is none. */
+    boolean isListed() {
+        int disowning = 0;
+        for (Fellow fellow : others.values()) {
+            disowning += members.contains(fellow.member) && fellow.disowns() ? 1 : 0;
+        }
+        return !elastic || (members.contains(self()) && 2 * disowning <= members.size());
+    }
+
     @Override
     public boolean knows(String member) {
         return others.containsKey(member);
@@ -177,6 +186,7 @@ public final class PeerGroup implements PeerView, Fellows {
                 others.remove(fellow.member);
                 fellow.leave();
                 leaving.add(fellow);
+                sessions.endFormer(fellow.member, null, sessions.turn());
             }
         }
         for (String member : talkedTo) {
@@ -474,6 +484,14 @@ public final class PeerGroup implements PeerView, Fellows {
 
         /** The session has had an input. */
         void settle() {
+            boolean listed = isListed();
+            look();
+            if (listed && !isListed()) {
+                sessions.listChanged();
+            }
+        }
+
+        private void look() {
             Incarnation answering = session.answering();
             if (answering != null) {
                 met(answering);
@@ -519,6 +537,12 @@ public final class PeerGroup implements PeerView, Fellows {
             suspected = false;
             restarted = anew;
             tell(new PeerDown(member, anew, why), this);
+        }
+
+        /** It has told a list without this member when it refused it last. */
+        boolean disowns() {
+            List<String> told = session.referral();
+            return !up && !told.isEmpty() && !told.contains(self());
         }
 
         /** When the latest was sent that it has answered. */

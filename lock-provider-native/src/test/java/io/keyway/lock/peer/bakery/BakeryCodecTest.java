@@ -34,7 +34,7 @@ class BakeryCodecTest {
             new BakeryMessage.Begin(Long.MAX_VALUE >> 1, 3, new ViewId(2, "a:1", 9)),
             new BakeryMessage.End(3),
             new BakeryMessage.Entering("jobs/n\u00e4me", 300, new RequestMode(LockMode.EXCLUSIVE, 0), OWNER, 5),
-            new BakeryMessage.AddTicket("a", 300, RequestMode.READER, Ticket.MAX_STAMP, true, false, OWNER, 5),
+            new BakeryMessage.AddTicket("a", 300, RequestMode.READER, Ticket.MAX_STAMP, 127, true, false, OWNER, 5),
             new BakeryMessage.DropTicket("a", 300, 5),
             new BakeryMessage.Relinquished("a", 300),
             new BakeryMessage.Stands("a", 300),
@@ -79,7 +79,7 @@ class BakeryCodecTest {
             assertThat(Ticket.of(ticket.token())).isEqualTo(ticket);
             assertThat(ticket.token()).isPositive();
             BakeryMessage.AddTicket add =
-                    new BakeryMessage.AddTicket("a", i, RequestMode.WRITER, stamp, false, true, OWNER, i);
+                    new BakeryMessage.AddTicket("a", i, RequestMode.WRITER, stamp, 1, false, true, OWNER, i);
             WireReader in = new WireReader(ByteBuffer.wrap(write(add)));
             assertThat(codec.read(codec.type(add), 0, in)).isEqualTo(add);
             Ticket other = new Ticket(Math.max(1, stamp - random.nextInt(2)), ticket.process());

@@ -76,7 +76,7 @@ final class BakeryWorld {
     private BakeryWorld(UnsafeBakery variant, List<String> ids) {
         this.variant = variant;
         this.ids = ids;
-        this.view = first(ids.subList(0, Math.min(3, ids.size())));
+        this.view = first(ids.subList(0, Math.min(3, ids.size())), ids);
         for (String id : ids) {
             Map<String, List<BakeryMessage>> out = new LinkedHashMap<>();
             ids.forEach(to -> out.put(to, new ArrayList<>()));
@@ -84,10 +84,10 @@ final class BakeryWorld {
         }
     }
 
-    private static View first(List<String> leaders) {
+    private static View first(List<String> leaders, List<String> members) {
         ViewId id = new ViewId(1, leaders.get(0), 1);
         return new View(
-                id, leaders.stream().map(leader -> new View.Seat(leader, id)).toList(), true, leaders);
+                id, leaders.stream().map(leader -> new View.Seat(leader, id)).toList(), true, members);
     }
 
     /** A view in which the second one has the seat of the first; nobody has heard of it yet. */
@@ -455,7 +455,9 @@ final class BakeryWorld {
 
         @Override
         public void tell(Notice notice) {
-            alarms.add(((LockNotice.Alarm) notice).text());
+            if (notice instanceof LockNotice.Alarm alarm) {
+                alarms.add(alarm.text());
+            }
         }
 
         @Override

@@ -97,8 +97,8 @@ class SourceScenariosTest {
         world.run();
         Owner owner = new Owner("liar", Map.of());
         for (long stamp : new long[] {Ticket.MAX_STAMP, Ticket.MAX_STAMP - 1, 0, -1}) {
-            BakeryMessage ticket =
-                    new BakeryMessage.AddTicket(BakeryWorld.NAME, 9, RequestMode.WRITER, stamp, false, true, owner, 0);
+            BakeryMessage ticket = new BakeryMessage.AddTicket(
+                    BakeryWorld.NAME, 9, RequestMode.WRITER, stamp, 1, false, true, owner, 0);
             LEADERS.forEach(leader -> world.say("d", leader, ticket));
         }
         world.run();

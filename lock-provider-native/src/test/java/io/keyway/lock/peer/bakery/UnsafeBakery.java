@@ -66,7 +66,7 @@ public enum UnsafeBakery {
         }
 
         @Override
-        RequestMode mode(Request request) {
+        RequestMode mode(HomeRequest request) {
             RequestMode mode = super.mode(request);
             return mode.isSoft() && variant == QUEUES_SOFT_WRITERS
                     ? RequestMode.WRITER

@@ -1,8 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.lease;
+package io.keyway.lock.peer.election;
 
 import io.keyway.lock.peer.NodeId;
-import io.keyway.lock.peer.election.ElectionCall;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
@@ -11,10 +11,15 @@ import io.keyway.lock.peer.session.Membership;
 import java.util.List;
 
 /** Answers an administrator who asks for another list of members, and passes the wish on to the election. */
-final class MemberRequests {
+public final class MemberRequests {
     private MemberRequests() {}
 
-    static Members answer(ChangeMembers wish, Turn turn) {
+    /**
+     * What that administrator is to hear.
+     *
+     * @param election the machine of the same member that elects
+     */
+    public static Members answer(ChangeMembers wish, Key election, Turn turn) {
         PeerView peers = turn.peers();
         List<String> members = peers.members();
         String member = wish.member();
@@ -30,7 +35,7 @@ final class MemberRequests {
         if (wish.add() && members.size() >= Membership.MAX_MEMBERS) {
             return refused(wish, members, "a cluster has at most " + Membership.MAX_MEMBERS + " members");
         }
-        turn.call(FailoverKeys.ELECTION, new ElectionCall.ChangeMembers(member, wish.add()));
+        turn.call(election, new ElectionCall.ChangeMembers(member, wish.add()));
         String why = wish.add() && !peers.up(member)
                 ? member + " does not answer " + peers.self() + " yet: is it started there, with --join?"
                 : "a majority of the members, with and without " + member + ", has not agreed yet.";
