@@ -181,6 +181,11 @@ class BakeryLeader implements Machine, Promising {
         return true;
     }
 
+    /** Whether what is let in stays when its home is a member no more. */
+    boolean keepsRemoved() {
+        return true;
+    }
+
     /** What a leader that has got a seat does not let in. */
     long floorOfSeat(long recorded) {
         return recorded;
@@ -297,7 +302,7 @@ class BakeryLeader implements Machine, Promising {
         for (Home home : homes.renumbered(view)) {
             for (LeaderTable table : List.copyOf(tables.values())) {
                 for (Entry entry : List.copyOf(table.entries.values())) {
-                    if (entry.id.member().equals(home.member) && !entry.active) {
+                    if (entry.id.member().equals(home.member) && (!entry.active || !keepsRemoved())) {
                         turn.goal(BakeryGoal.RENUMBERED);
                         drop(table, entry, turn);
                     }

@@ -96,10 +96,7 @@ public final class ClusterMember extends Member {
 
     /** The same, with that algorithm. */
     public static ClusterMember start(MemberConfig config, Algorithm algorithm, Runnable ended) throws IOException {
-        if (algorithm.serving() == Algorithm.Serving.BY_LEADER && config.shards() > 1) {
-            throw new IllegalArgumentException("shards: the leader of " + algorithm.name()
-                    + " decides on all names in one; say 1, or leave it out, instead of " + config.shards());
-        }
+        MembershipGate.checkFit(config, algorithm);
         Cells cells = new Cells(
                         config.cluster(),
                         config.maxTtl(),

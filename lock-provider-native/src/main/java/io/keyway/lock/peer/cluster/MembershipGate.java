@@ -73,6 +73,24 @@ final class MembershipGate implements PeerWatch.Watcher {
     }
 
     /**
+     * Before anything of the member is touched.
+     *
+     * @throws IllegalArgumentException if members of that algorithm cannot start so, with what to do
+     */
+    static void checkFit(MemberConfig config, Algorithm algorithm) {
+        if (algorithm.isElastic() && config.shards() > 1) {
+            throw new IllegalArgumentException("shards: members of " + algorithm.name()
+                    + " decide on all names in one; say 1, or leave it out, instead of " + config.shards());
+        } else if (config.joins() && !algorithm.isElastic()) {
+            throw new IllegalArgumentException(
+                    "the list of " + algorithm.name() + " changes by a restart of all members, not by --join");
+        } else if (config.joins() && config.init()) {
+            throw new IllegalArgumentException(
+                    "--init is for a cluster that never ran, and --join for one that works: say one of them");
+        }
+    }
+
+    /**
      * Whether the list of a member that starts is to be confirmed, and by whom.
      *
      * @throws IllegalArgumentException if it does not allow a start, with what is wrong and what to do
@@ -80,12 +98,6 @@ final class MembershipGate implements PeerWatch.Watcher {
     static ListConfirmation confirmation(MemberConfig config, Algorithm algorithm, MemberFile file) {
         if (algorithm.isElastic() && !isFirstUse(file)) {
             return ListConfirmation.unneeded(System.nanoTime());
-        } else if (config.joins()) {
-            throw new IllegalArgumentException(
-                    algorithm.isElastic()
-                            ? "--init is for a cluster that never ran, and --join for one that works: say one of them"
-                            : "the list of " + algorithm.name()
-                                    + " changes by a restart of all members, not by --join");
         }
         return ListConfirmation.start(
                 config.node().toString(),

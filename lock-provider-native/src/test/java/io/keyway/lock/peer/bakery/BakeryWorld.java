@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.bakery;
 
 import io.keyway.lock.peer.election.ElectionCall;
+import io.keyway.lock.peer.election.MemberNumbers;
 import io.keyway.lock.peer.election.View;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.home.HomeCall;
@@ -100,6 +101,12 @@ final class BakeryWorld {
                         .toList(),
                 false,
                 view.members());
+    }
+
+    /** A view with those members and the same leaders; nobody has heard of it yet. */
+    void list(List<String> members, MemberNumbers numbers) {
+        ViewId id = new ViewId(view.id().round() + 1, members.get(0), 1);
+        view = new View(id, view.seats(), false, members, numbers);
     }
 
     /** That member hears of the latest view. */

@@ -32,6 +32,10 @@ public enum UnsafeBakery {
     COUNTS_FORMER_LEADERS,
     /** V6: who has got a seat lets in any ticket. */
     NO_FLOOR_OF_SEATS,
+    /** A leader takes a ticket under any number. */
+    ANY_NUMBER,
+    /** A leader forgets what a member holds that was removed. */
+    FORGETS_REMOVED,
     /** LK-1203: a reader is let in beside others although a writer waits. */
     PASSES_WRITERS,
     /** B1: a leader lets readers in whomever else it has let in. */
@@ -119,6 +123,16 @@ public enum UnsafeBakery {
                 return waiting.isEmpty() ? super.next(table, turn) : waiting.get(0);
             }
             return super.next(table, turn);
+        }
+
+        @Override
+        boolean heedsNumbers() {
+            return variant != ANY_NUMBER;
+        }
+
+        @Override
+        boolean keepsRemoved() {
+            return variant != FORGETS_REMOVED;
         }
 
         @Override

@@ -127,7 +127,7 @@ final class TestMembers implements AutoCloseable {
                 init,
                 Set.copyOf(removed.stream().map(this::node).toList()),
                 maxTtl,
-                algorithm.serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
+                algorithm.isElastic() ? 1 : SHARDS,
                 secured.getOrDefault(letter, Security.insecure()),
                 floors.getOrDefault(letter, 0L),
                 !list.contains(letter));
