@@ -119,6 +119,9 @@ class BakeryHome implements Machine {
     /** Until when anything counts that leaders say; NEVER if nothing does. */
     private long lease = Turn.NEVER;
 
+    /** When the leader lets somebody in that was elected last; NEVER before the first that was. */
+    private long silentUntil = Turn.NEVER;
+
     private String self = "";
     private int process;
     private long life;
@@ -232,7 +235,7 @@ class BakeryHome implements Machine {
         String member = turn.peers().member(from);
         if (member.isEmpty()) { // no client speaks for a member
             if (message instanceof ChangeMembers wish) {
-                turn.send(from, MemberRequests.answer(wish, BakeryKeys.ELECTION, turn));
+                turn.send(from, changed(wish, turn));
             }
             return;
         }
@@ -426,6 +429,19 @@ class BakeryHome implements Machine {
         openIfMay(turn);
     }
 
+    /** A leader goes when the one that was elected last speaks, so that holders never lose their majority by it. */
+    private LockMessage changed(ChangeMembers wish, Turn turn) {
+        boolean leads = !view.since(wish.member()).equals(ViewId.NONE);
+        if (!wish.add() && leads && silentUntil != Turn.NEVER && turn.now() - silentUntil < 0) {
+            long seconds = (silentUntil - turn.now()) / 1_000_000_000L + 1;
+            String why = "another leader was elected lately, and lets nobody in for up to " + seconds + " s:"
+                    + " this one is removed after that.";
+            return new LockMessage.Members(
+                    wish.key(), wish.request(), turn.peers().members(), false, why);
+        }
+        return MemberRequests.answer(wish, BakeryKeys.ELECTION, turn);
+    }
+
     /** A view was elected. What those leaders have let in that keep their seats is counted as before. */
     private void elected(View next, Turn turn) {
         for (String leader : List.copyOf(leaders)) {
@@ -437,6 +453,11 @@ class BakeryHome implements Machine {
         if (!next.members().equals(view.members())) {
             boolean removed = view.number(self) != 0 && next.number(self) == 0;
             turn.tell(new ListChanged(next.members(), removed));
+        }
+        for (View.Seat seat : next.seats()) {
+            if (!view.id().equals(ViewId.NONE) && !seat.since().equals(view.since(seat.leader()))) {
+                silentUntil = turn.now() + 2 * turn.member().quarantine();
+            }
         }
         view = next;
         leaders.clear();
@@ -783,6 +804,7 @@ class BakeryHome implements Machine {
         copy.leaders.addAll(leaders);
         copy.announced.putAll(announced);
         copy.lease = lease;
+        copy.silentUntil = silentUntil;
         copy.self = self;
         copy.process = process;
         copy.life = life;
@@ -805,6 +827,7 @@ class BakeryHome implements Machine {
                 .value(leaders)
                 .value(announced)
                 .time(lease)
+                .time(silentUntil)
                 .value(meetings)
                 .put(requests.size());
         requests.values().forEach(request -> request.encode(out));

@@ -85,6 +85,8 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
     /** Connections that found a member to which there is one already; they say goodbye. */
     private final Set<MemberConnection> spare = new HashSet<>();
 
+    private final KnownAddresses known;
+
     /**
      * A client that has opened nothing yet.
      *
@@ -101,6 +103,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
             Runnable whenClosed) {
         this.client = client;
         this.config = config;
+        this.known = new KnownAddresses(config.addresses());
         this.hosted = hosted;
         this.logicalClock = LOGICAL_CLOCKS.computeIfAbsent(
                 config.cells().algorithm().name() + " " + config.cluster(), fresh -> new AtomicLong());
@@ -227,10 +230,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     @Override
     public MemberConnection finder() {
-        int first = ThreadLocalRandom.current().nextInt(config.addresses().size());
-        List<NodeId> addresses = new ArrayList<>(
-                config.addresses().subList(first, config.addresses().size()));
-        addresses.addAll(config.addresses().subList(0, first));
+        List<NodeId> addresses = known.inTurn(ThreadLocalRandom.current());
         boolean led = config.cells().algorithm().serving() == Algorithm.Serving.BY_LEADER;
         Cell cell = config.cells().client(led ? SessionTarget.LEADER : SessionTarget.ANY_MEMBER, 0, 0);
         MemberConnection finder = led
@@ -255,6 +255,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         LOG.debug("{}: the members of cluster {} are {}", client, config.cluster(), routes.members());
         members.complete(
                 routes.members().members().stream().map(NodeId::toString).toList());
+        known.learned(routes.members().members());
         router.connections()
                 .forEach(connection -> connection.learned(routes.members().members()));
         greeted.complete(null);

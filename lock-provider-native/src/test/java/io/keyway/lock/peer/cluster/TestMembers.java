@@ -46,6 +46,13 @@ final class TestMembers implements AutoCloseable {
         }
     }
 
+    /** Of the same cluster as those, whose letters it knows, with another configuration. */
+    TestMembers(Path directory, Algorithm algorithm, TestMembers same) {
+        this.directory = directory;
+        this.algorithm = algorithm;
+        ids.putAll(same.ids);
+    }
+
     private NodeId node(String letter) {
         NodeId node = ids.get(letter);
         if (node == null) {
