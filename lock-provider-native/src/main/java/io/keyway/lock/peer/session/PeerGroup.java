@@ -20,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -64,6 +65,12 @@ public final class PeerGroup implements PeerView, Fellows {
     private final List<String> dialled = new ArrayList<>();
     /** Those that are talked to no more, until they have been told so. */
     private final List<Fellow> leaving = new ArrayList<>();
+
+    /**
+     * Those that are talked to no more, and since when, until the next turn ends what they have dialled: it may be what
+     * one of them has just said.
+     */
+    private final TreeMap<String, Long> parted = new TreeMap<>();
 
     private final boolean elastic;
     private List<String> members;
@@ -186,7 +193,7 @@ public final class PeerGroup implements PeerView, Fellows {
                 others.remove(fellow.member);
                 fellow.leave();
                 leaving.add(fellow);
-                sessions.endFormer(fellow.member, null, sessions.turn());
+                parted.put(fellow.member, sessions.turn().now());
             }
         }
         for (String member : talkedTo) {
@@ -206,6 +213,12 @@ public final class PeerGroup implements PeerView, Fellows {
             stalled = false;
             resumedAt = turn.now();
         }
+        for (String member : List.copyOf(parted.keySet())) {
+            if (!others.containsKey(member)) {
+                sessions.endFormer(member, null, turn);
+            }
+        }
+        parted.clear();
         for (Fellow fellow : others.values()) {
             fellow.begin(turn);
             if (Turn.due(fellow.wake, turn.now())) {
@@ -304,6 +317,9 @@ public final class PeerGroup implements PeerView, Fellows {
 
     long nextWork() {
         long next = Turn.NEVER;
+        for (long at : parted.values()) {
+            next = Turn.earlier(next, at);
+        }
         for (Fellow fellow : others.values()) {
             next = Turn.earlier(next, fellow.wake);
             if (fellow.up && !fellow.suspected) {
@@ -394,6 +410,7 @@ public final class PeerGroup implements PeerView, Fellows {
         copy.dialled.addAll(dialled);
         copy.watchers.addAll(watchers);
         copy.resumedAt = resumedAt;
+        copy.parted.putAll(parted);
         for (Fellow fellow : others.values()) {
             copy.others.put(fellow.member, fellow.copy(copy));
         }
@@ -404,7 +421,9 @@ public final class PeerGroup implements PeerView, Fellows {
     }
 
     void encode(StateEncoder out) {
-        out.value(members).value(dialled).time(resumedAt).put(watchers.size());
+        out.value(members).value(dialled).time(resumedAt).put(parted.size());
+        parted.forEach((member, at) -> out.put(member).time(at));
+        out.put(watchers.size());
         for (Key key : watchers) {
             out.put(key);
         }
