@@ -66,8 +66,8 @@ final class MemberListCommands {
                 throw new CommandException(
                         ExitCode.USAGE,
                         target.url(console) + " has no list of members that changes while they work: that is of"
-                                + " lock:native:failover: alone. Elsewhere all members are restarted with another"
-                                + " list.",
+                                + " lock:native:failover: and lock:native:bakery: alone. Elsewhere all members are"
+                                + " restarted with another list.",
                         e);
             }
         }

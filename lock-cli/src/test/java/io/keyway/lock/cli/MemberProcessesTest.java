@@ -227,6 +227,25 @@ class MemberProcessesTest {
     }
 
     @Test
+    void aMemberThatIsRemovedEndsByItself() throws Exception {
+        String[] first = {"--init", "--max-ttl", "2s", "--algorithm", "bakery"};
+        for (int self : List.of(0, 1, 2)) {
+            start(self, "012", first);
+        }
+        String url = "lock:native:bakery://" + list("012") + "/keyway?maxTtl=2s&ttl=2s";
+
+        ChildProcess remove = keyway("member", "remove", ids.get(2), "--url", url);
+        assertThat(remove.exitCode()).as(remove.err()).isZero();
+        assertThat(remove.out().lines()).containsExactlyInAnyOrder(ids.get(0), ids.get(1));
+        ChildProcess removed = started.get(2);
+        assertThat(removed.exitCode()).as(removed.err()).isZero();
+        assertThat(removed.err()).contains("this member was removed from its cluster, and has ended.");
+        ChildProcess rest = keyway("member", "list", "--url", url);
+        assertThat(rest.exitCode()).as(rest.err()).isZero();
+        assertThat(rest.out().lines()).containsExactlyInAnyOrder(ids.get(0), ids.get(1));
+    }
+
+    @Test
     void whatIsWrongIsSaidInOneSentence() throws Exception {
         ChildProcess first = start(0, "0", "--init");
         first.errLine(OPEN);

@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * The members of a cluster whose list changes while it works: {@code client.unwrap(ClusterMembers.class)}, for clients
- * of {@code lock:native:failover:} and of no other algorithm so far. Clients hold and take locks meanwhile.
+ * of {@code lock:native:failover:} and {@code lock:native:bakery:}, and of no other algorithm. Clients hold and take
+ * locks meanwhile.
  *
  * <p>Every change is of one member. It needs a majority of the members before it and of those after it; whoever asks
  * for it asks again until it is so, and to ask twice does no harm.
@@ -15,7 +16,7 @@ public interface ClusterMembers {
     /**
      * The ids of the members, in the order in which they joined.
      *
-     * @throws io.keyway.lock.LockUnavailableException if the leader does not answer within that time
+     * @throws io.keyway.lock.LockUnavailableException if no member that may know does so within that time
      */
     List<String> list(Duration limit) throws InterruptedException;
 
@@ -31,7 +32,7 @@ public interface ClusterMembers {
 
     /**
      * Removes a member, which ends by itself if it runs, and returns the list without it. If it leads, another one
-     * takes over as if it had failed.
+     * takes over as if it had failed; a bakery removes no leader before the one that was elected last lets clients in.
      *
      * @param member its id
      * @throws IllegalArgumentException if that is none, or the only one

@@ -11,7 +11,10 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.ClusterMembers;
+import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.peer.service.Algorithm;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -93,6 +96,18 @@ class ElasticMembersTest {
                     .hasMessageContaining(members.id("d") + " does not answer")
                     .hasMessageContaining("--join");
             assertThatIllegalArgumentException().isThrownBy(() -> other.unwrap(ClusterMembers.class));
+        }
+    }
+
+    @Test
+    void whoCannotJoinIsRefusedBeforeAnythingIsMade() throws Exception {
+        for (Algorithm other : List.of(new LeaseAlgorithm(), new LamportAlgorithm())) {
+            try (TestMembers none = new TestMembers(directory.resolve("none"), other, members)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> none.start("d", "abc", LONGEST, false))
+                        .withMessageContaining("not by --join");
+                assertThat(none.data("d")).doesNotExist();
+            }
         }
     }
 

@@ -24,6 +24,10 @@ class BakeryHistoryTest {
     /** The loss of a leader is noticed within a lease, and the others go on; and a second. */
     private static final Duration GRANTED_WITHIN = ClusterFaults.TTL.plusSeconds(1);
 
+    /** With two members in between all seats are new, and silent for two leases, before and after. */
+    private static final Duration SEAT_WITHIN =
+            ClusterFaults.TTL.multipliedBy(5).plus(MEET_WITHIN);
+
     @TempDir
     Path directory;
 
@@ -72,6 +76,15 @@ class BakeryHistoryTest {
                 false,
                 GRANTED_WITHIN,
                 ClusterFaults.TTL.plusSeconds(5).plus(MEET_WITHIN)));
+    }
+
+    /** An operator replaces one machine after another. */
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void membersComeAndGo() throws Exception {
+        System.out.println(MemberReplacements.histories("bakery", directory, NAMES, SEAT_WITHIN));
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak

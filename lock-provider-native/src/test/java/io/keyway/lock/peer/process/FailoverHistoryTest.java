@@ -61,23 +61,7 @@ class FailoverHistoryTest {
     @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void membersComeAndGo() throws Exception {
-        Cluster cluster = new Cluster(
-                "failover",
-                directory,
-                ClusterFaults.MEMBERS,
-                ClusterFaults.SPARES,
-                ClusterFaults.CLIENTS,
-                ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "FailoverHistoryTest");
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
-        MemberReplacements operator = new MemberReplacements(cluster, traces, crew, ELECT_WITHIN);
-        try (cluster;
-                Nemesis nemesis = new Nemesis(crew, operator, ClusterFaults.CLIENTS, NAMES, ClusterFaults.TTL)) {
-            cluster.start();
-            System.out.println(
-                    nemesis.histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1)));
-        }
+        System.out.println(MemberReplacements.histories("failover", directory, NAMES, ELECT_WITHIN));
     }
 
     /**

@@ -8,6 +8,7 @@ import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.testing.Nemesis;
 import io.keyway.lock.testing.Traces;
 import io.keyway.lock.testing.WorkerPool;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,12 +28,35 @@ final class MemberReplacements implements Nemesis.Servers {
     private final List<Seat> list;
 
     /** @param within what everybody may need after a replacement */
-    MemberReplacements(Cluster cluster, Traces traces, WorkerPool crew, Duration within) {
+    private MemberReplacements(Cluster cluster, Traces traces, WorkerPool crew, Duration within) {
         this.cluster = cluster;
         this.traces = traces;
         this.crew = crew;
         this.within = within;
         this.list = new ArrayList<>(cluster.firstList());
+    }
+
+    /**
+     * Such histories of three members and six clients, of {@code -Dkeyway.histories} and {@code -Dkeyway.seed}. Returns
+     * what was in them, for people.
+     */
+    static String histories(String algorithm, Path directory, int names, Duration within) throws Exception {
+        Cluster cluster = new Cluster(
+                algorithm,
+                directory,
+                ClusterFaults.MEMBERS,
+                ClusterFaults.SPARES,
+                ClusterFaults.CLIENTS,
+                ClusterFaults.TTL);
+        Traces traces = new Traces(directory.resolve("traces"), "MemberReplacements-" + algorithm);
+        cluster.trace(traces.directory());
+        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), names, false);
+        MemberReplacements operator = new MemberReplacements(cluster, traces, crew, within);
+        try (cluster;
+                Nemesis nemesis = new Nemesis(crew, operator, ClusterFaults.CLIENTS, names, ClusterFaults.TTL)) {
+            cluster.start();
+            return nemesis.histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1));
+        }
     }
 
     @Override
