@@ -8,6 +8,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.keyway.lock.peer.bakery.BakeryView;
 import io.keyway.lock.peer.bakery.UnsafeBakery;
+import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.home.HomeView;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.session.PeerGoal;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The bakery under all faults: the oracles of the lease service but for its order of arrival. What its rules are needed
@@ -55,6 +58,7 @@ class BakerySimulationTest {
         List<CoverageGoal> goals = new ArrayList<>(List.of(PeerGoal.values()));
         goals.addAll(BakeryView.goals());
         goals.addAll(HomeView.goals());
+        goals.addAll(Elections.listGoals());
         goals.removeIf(goal -> ELSEWHERE.contains(goal.toString()));
         goals.add(WorldGoal.MEMBER_RESTARTED);
         goals.add(ClusterGoal.STARTED_WITHOUT_FILE);
@@ -117,11 +121,16 @@ class BakerySimulationTest {
         }
     }
 
-    @Test
-    void aLeaderThatLetsSeveralInIsFound() {
-        Campaign campaign = Campaigns.bakery(BakeryMembers.kit(UnsafeBakery.NOT_EXCLUSIVE.machines()));
+    @ParameterizedTest
+    @CsvSource({"NOT_EXCLUSIVE, 0", "FORGETS_REMOVED, 1"})
+    void aLeaderThatLetsSeveralInIsFound(UnsafeBakery variant, int leastSpares) {
+        Campaign campaign = Campaigns.bakery(BakeryMembers.kit(variant.machines()));
         for (long seed = 0; seed < 1_000; seed++) {
-            Violation violation = campaign.run(seed).violation();
+            Plan plan = campaign.plan(seed);
+            if (plan.options().spares() < leastSpares) {
+                continue;
+            }
+            Violation violation = campaign.run(plan).violation();
             if (violation != null && FOUND_BY.contains(violation.property())) {
                 return;
             }
