@@ -74,7 +74,7 @@ final class BakeryMembers extends AttachedMembers {
         }
     }
 
-    /** The same one as long as that is a member; where members come and go another one too when that does not answer. */
+    /** The same one as long as that is a member; where members come and go, another one when it does not answer. */
     @Override
     public SimNode dials(SimCell cell) {
         if (world.options().spares() == 0) {

@@ -252,12 +252,11 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     @Override
     public void learned(Routes routes) {
+        List<NodeId> now = routes.members().members();
         LOG.debug("{}: the members of cluster {} are {}", client, config.cluster(), routes.members());
-        members.complete(
-                routes.members().members().stream().map(NodeId::toString).toList());
-        known.learned(routes.members().members());
-        router.connections()
-                .forEach(connection -> connection.learned(routes.members().members()));
+        members.complete(now.stream().map(NodeId::toString).toList());
+        known.learned(now);
+        router.connections().forEach(connection -> connection.learned(now));
         greeted.complete(null);
     }
 
