@@ -89,6 +89,30 @@ class ElectionCodecTest {
                         ElectionWorld.KEY, ID, new View(ID, List.of(), true, List.of()), 5, List.of()));
     }
 
+    /** Of a version in which members had no numbers of their own: they count from 1. */
+    @Test
+    void aRecordWithoutNumbersIsRead() throws WireException {
+        String list = "02" + "03613a31" + "03623a31";
+        byte[] old = HexFormat.of()
+                .parseHex("07" + "03623a31" + "ac02" + "07" + "03623a31" + "ac02" + "02" + "00" + list + "05");
+        DurableRecord record = codec.record(new WireReader(ByteBuffer.wrap(old)));
+
+        View view = ((ElectionMessage.Ballot) record).adopted();
+        assertThat(view.members()).containsExactly("a:1", "b:1");
+        assertThat(view.numbers()).isEqualTo(new MemberNumbers(List.of(1, 2), 2));
+    }
+
+    @Test
+    void twoMembersOfOneNumberAreRefused() throws WireException {
+        Message leaders = new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9);
+        byte[] bytes = write(leaders);
+        assertThat(bytes).endsWith(3, 1, 2, 3, 9); // the last number, all numbers, and what is recorded
+        bytes[bytes.length - 2] = 1;
+        assertThatThrownBy(() -> codec.read(codec.type(leaders), new WireReader(ByteBuffer.wrap(bytes))))
+                .isInstanceOf(WireException.class)
+                .hasMessageContaining("numbers of members");
+    }
+
     /** Scenario 17 of the source. */
     @Test
     void s17_anIdentifierThatIsNoneIsRefused() throws WireException {
