@@ -60,13 +60,12 @@ class LongSearchTest {
 
     @Test
     void theBakery() {
-        manyOf(Scopes.bakeryRestarted());
         manyOf(Scopes.bakeryReaders());
     }
 
     @Test
     void aLeaderOfTheBakeryThatIsKilled() {
-        Searches.complete(Scopes.bakeryRestartedPromptly(), MOST);
+        Searches.complete(Scopes.bakeryRestarted(), MOST);
         Searches.clean(Scopes.bakeryRestartedInTime(), Math.min(MOST, FEW));
     }
 
@@ -97,7 +96,7 @@ class LongSearchTest {
     /** B5. */
     @Test
     void aLeaderThatStartsAnewAndSpeaksAtOnceIsFound() {
-        Scope scope = Scopes.bakeryRestartedPromptly();
+        Scope scope = Scopes.bakeryRestarted();
         scope.machines(UnsafeBakery.SPEAKS_EARLY.machines(), scope.clientMachines);
         assertThat(Searches.broken(scope, MOST).broken()).startsWith("R1");
     }

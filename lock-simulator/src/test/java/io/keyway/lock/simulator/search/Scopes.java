@@ -188,14 +188,9 @@ final class Scopes {
         return bakery(3, 0, 1).frames(1, 1).restarts(1, 2);
     }
 
-    /** The same where between members alone, and only what is about locks, is late. */
-    static Scope bakeryRestartedPromptly() {
-        return bakeryRestarted().prompt();
-    }
-
-    /** The same, and time passes until the leader speaks again. */
+    /** The same in a prompt world, and time passes until the leader speaks again. */
     static Scope bakeryRestartedInTime() {
-        return bakeryRestartedPromptly().lease(2).ticks(6);
+        return bakeryRestarted().lease(2).ticks(6).prompt();
     }
 
     /**
