@@ -13,10 +13,12 @@ import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,6 +89,44 @@ class ElasticBakeryTest {
             Lease next = waiting.get();
             assertThat(next.token()).isGreaterThan(held.token());
             next.close();
+        }
+    }
+
+    private void removeD() throws Exception {
+        for (String each : List.of("a", "b", "c", "d")) {
+            try (LockClient client = at(each)) { // all have opened
+                assertThat(client.lock("first").tryAcquire(PATIENCE)).isPresent();
+            }
+        }
+        try (LockClient operator = at("a")) {
+            ClusterMembers list = operator.unwrap(ClusterMembers.class);
+            members.end("d");
+            assertThat(list.remove(members.id("d"), PATIENCE)).hasSize(3);
+        }
+    }
+
+    @Test
+    void aMemberThatComesBackSoonHearsThatItWasRemoved() throws Exception {
+        removeD();
+        members.start("d", "abcd", TTL, false);
+        await().atMost(PATIENCE).until(() -> members.hasEnded("d"));
+    }
+
+    @Test
+    @Tag("soak") // it waits for a time that is not virtual here
+    void aMemberThatComesBackLateSendsItsClientsAway() throws Exception {
+        removeD();
+        Duration talkedTo = Duration.ofSeconds(12);
+        await().pollDelay(talkedTo).atMost(PATIENCE).until(() -> true);
+        members.start("d", "abcd", TTL, false);
+        try (LockClient none = at("d");
+                LockClient some = at("ad")) {
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThatThrownBy(() -> none.lock("job").tryAcquire(Duration.ofMillis(500)))
+                                    .hasMessageContaining(members.id("d") + " is no member: the members are "));
+            assertThat(some.lock("job").tryAcquire(PATIENCE)).isPresent();
+            assertThat(members.hasEnded("d")).isFalse();
         }
     }
 

@@ -57,7 +57,7 @@ final class MemberProgram {
                 args[6].equals("init"),
                 Set.copyOf(nodes(args[7])),
                 Duration.ofMillis(Long.parseLong(args[4])),
-                algorithm().serving() == Algorithm.Serving.BY_LEADER ? 1 : SHARDS,
+                algorithm().isElastic() ? 1 : SHARDS,
                 security(Path.of(args[5])),
                 0,
                 args[6].equals("join"));
