@@ -429,8 +429,15 @@ class BakeryLeader implements Machine, Promising {
         return entry;
     }
 
+    private boolean isActive(String name, RequestId id) {
+        LeaderTable table = tables.get(name);
+        Entry entry = table == null ? null : table.entries.get(id);
+        return entry != null && entry.active;
+    }
+
     private void addTicket(RequestId id, Home home, AddTicket add, Turn turn) {
-        if (add.process() != home.process && !add.holds() && heedsNumbers()) {
+        boolean stands = add.holds() || isActive(add.name(), id); // and so was drawn under a number that it had then
+        if (add.process() != home.process && !stands && heedsNumbers()) {
             return; // one of us does not know the latest list: it asks anew when it does, or when I do
         }
         if (add.ticket() < 1 || add.ticket() > Ticket.MAX_STAMP - BLOCK || add.process() < 1) {

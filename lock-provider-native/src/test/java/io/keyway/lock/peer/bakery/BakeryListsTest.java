@@ -120,6 +120,28 @@ class BakeryListsTest {
         assertThat(world.holds("e")).containsExactly(1L);
     }
 
+    /** A leader has let a request in, and hears that the home of that has another number, which does not hear it. */
+    @Test
+    void whatIsLetInStaysWhenItIsSaidAgainUnderTheFormerNumber() {
+        BakeryWorld world = new BakeryWorld(FIVE);
+        world.ask("d", 1);
+        LEADERS.forEach(leader -> world.deliver("d", leader));
+        LEADERS.forEach(leader -> world.deliver(leader, "d"));
+        world.talk("d", "a");
+        assertThat(world.letIn("a")).isEqualTo("d");
+        world.list(ALL, new MemberNumbers(List.of(1, 2, 3, 6, 5), 6));
+        world.hears("a");
+        world.talk("a", "d");
+        assertThat(world.letIn("a")).as("d counts it").isEqualTo("d");
+        world.ask("e", 2);
+        world.talk("e", "a");
+        world.talk("e", "c");
+        world.talk("e", "a");
+        world.talk("d", "b");
+        assertThat(world.holds("d")).containsExactly(1L);
+        assertThat(world.holders()).isEqualTo(1);
+    }
+
     /** Numbers have gone round: e has that of d, which was removed and came again, and has not heard of either. */
     private static BakeryWorld oneNumber(UnsafeBakery variant) {
         BakeryWorld world = new BakeryWorld(variant, FIVE);
