@@ -20,7 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** The supervisor against real commands that do not want to end. */
 class SupervisorTest {
     private static final long SECOND = 1_000_000_000L;
-    private static final String MARK = "KEYWAY_RUN_" + Long.toHexString(System.nanoTime());
+    /** Of one test alone: the supervisor of the test before may still be killing what has its mark. */
+    private final String mark = "KEYWAY_RUN_" + Long.toHexString(System.nanoTime());
 
     private final ProcessTable table = CommandProcesses.tableOfThisMachine();
     private final List<ChildProcess> children = new ArrayList<>();
@@ -28,7 +29,7 @@ class SupervisorTest {
 
     @BeforeEach
     void startSupervisor() throws IOException {
-        supervisor = SupervisorProcess.start(MARK);
+        supervisor = SupervisorProcess.start(mark);
         assertThat(supervisor.receive()).isNotNull().satisfies(words -> {
             assertThat(words[0]).isEqualTo(SupervisorProtocol.READY);
             assertThat(Long.parseLong(words[1]))
@@ -195,7 +196,7 @@ class SupervisorTest {
     }
 
     private ChildProcess command(String script) {
-        return command(MARK, script);
+        return command(mark, script);
     }
 
     private ChildProcess command(String mark, String script) {
