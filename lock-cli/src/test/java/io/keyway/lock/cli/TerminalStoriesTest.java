@@ -215,7 +215,7 @@ class TerminalStoriesTest extends Stories {
 
         ChildProcess operator = stage.start(directory, "keyway", "break", "n", "--reason", "it hangs");
 
-        assertThat(operator.exitCode()).isZero();
+        assertThat(operator.exitCode()).as(operator.err()).isZero();
         assertThat(operator.out()).contains("held by").endsWith("Broken.");
         assertThat(first.exitCode()).isEqualTo(123);
         assertThat(first.err()).contains("the lock n was lost (broken: it hangs)");
