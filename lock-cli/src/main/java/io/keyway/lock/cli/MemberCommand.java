@@ -63,7 +63,7 @@ final class MemberCommand implements Callable<Integer> {
             paramLabel = "HOST:PORT,...",
             converter = Members.class,
             description = "In place of --members: members of a cluster that works, to which this one is then added with"
-                    + " keyway member add. Of failover alone.")
+                    + " keyway member add. Of failover and bakery.")
     private @Nullable MemberList join;
 
     @Option(

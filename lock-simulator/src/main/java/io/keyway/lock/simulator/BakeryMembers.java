@@ -19,7 +19,7 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** Members of which one, three or five are the leaders of a bakery, some perhaps sooner than others. */
-final class BakeryMembers extends AttachedMembers {
+final class BakeryMembers extends ElectingMembers {
     private static final BakeryAlgorithm ALGORITHM = new BakeryAlgorithm();
     /** So often a client dials the member that it had, where members come and go. */
     private static final int PATIENCE = 20;
@@ -27,8 +27,6 @@ final class BakeryMembers extends AttachedMembers {
     /** The elections of each member. */
     private final List<MachineFactory> elections = new ArrayList<>();
 
-    private final long confirmedWithin;
-    private final ListOperator operator;
     /** The latest view that any member has known. */
     private View latest = View.NONE;
     /** By client, the member that it asks. */
@@ -37,12 +35,10 @@ final class BakeryMembers extends AttachedMembers {
     private final Map<Integer, Integer> dials = new HashMap<>();
 
     BakeryMembers(SimWorld world, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
-        super(world, ALGORITHM, authorities, users, machines);
+        super(world, ALGORITHM, authorities, users, machines, BakeryView.election());
         Draws draws = new Draws(world.options().seed(), 13);
         int leaders = draws.chance(700) ? 3 : draws.chance(500) ? 1 : 5;
         boolean priorities = draws.chance(200);
-        confirmedWithin = new Draws(world.options().seed(), 16).chance(300) ? 2 * Nanos.SECOND : 0;
-        operator = new ListOperator(world, ids(), BakeryView.election());
         for (int member = 0; member < world.memberNodes(); member++) {
             int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
             elections.add(ALGORITHM
@@ -59,19 +55,6 @@ final class BakeryMembers extends AttachedMembers {
     /** The product's, but for those of the members. */
     static LeaseModel.Kit kit(MachineFactory members) {
         return kit(ALGORITHM, members);
-    }
-
-    @Override
-    List<String> listed() {
-        return operator.first();
-    }
-
-    @Override
-    public void start(SimNode node) {
-        super.start(node);
-        if (node.isMember() && node.incarnation() == 1) {
-            operator.started(node);
-        }
     }
 
     /** The same one as long as that is a member; where members come and go, another one when it does not answer. */
@@ -95,17 +78,9 @@ final class BakeryMembers extends AttachedMembers {
     }
 
     @Override
-    long confirmedWithin() {
-        return confirmedWithin;
-    }
-
-    @Override
     MachineFactory watched(int member, MachineFactory members) {
         return key -> (key.equals(BakeryView.election()) ? elections.get(member) : members).create(key);
     }
-
-    @Override
-    void forgot(int member) {}
 
     /** V2, V3: while a home counts by a view, nobody lets anybody in who has got a seat by a later one. */
     @Override

@@ -19,22 +19,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Members that elect one which decides on all names, and clients that look for it everywhere. */
-final class FailoverMembers extends AttachedMembers {
+final class FailoverMembers extends ElectingMembers {
     /** The elections of each member. */
     private final List<MachineFactory> elections = new ArrayList<>();
     /** How often each client has dialled. */
     private final Map<Integer, Integer> dials = new HashMap<>();
 
-    private final long confirmedWithin;
-    private final ListOperator operator;
-
     FailoverMembers(
             SimWorld world, Authority[] authorities, LeaseUsers users, LockSettings settings, MachineFactory machines) {
-        super(world, new FailoverAlgorithm(settings), authorities, users, machines);
+        super(world, new FailoverAlgorithm(settings), authorities, users, machines, FailoverView.election());
         Draws draws = new Draws(world.options().seed(), 13);
         boolean priorities = draws.chance(200);
-        confirmedWithin = new Draws(world.options().seed(), 16).chance(300) ? 2 * Nanos.SECOND : 0;
-        operator = new ListOperator(world, ids(), FailoverView.election());
         for (int member = 0; member < world.memberNodes(); member++) {
             int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
             elections.add(new FailoverAlgorithm(settings)
@@ -62,29 +57,6 @@ final class FailoverMembers extends AttachedMembers {
     }
 
     @Override
-    List<String> listed() {
-        return operator.first();
-    }
-
-    @Override
-    public void start(SimNode node) {
-        super.start(node);
-        if (node.isMember() && node.incarnation() == 1) {
-            operator.started(node);
-        }
-    }
-
-    @Override
-    public void membersChange(SimNode member, Fault fault) {
-        operator.tells(member, fault);
-    }
-
-    @Override
-    long confirmedWithin() {
-        return confirmedWithin;
-    }
-
-    @Override
     MachineFactory watched(int member, MachineFactory members) {
         return key -> {
             Machine machine = members.create(key);
@@ -93,9 +65,6 @@ final class FailoverMembers extends AttachedMembers {
             return isProduct && key.equals(FailoverView.election()) ? product : machine;
         };
     }
-
-    @Override
-    void forgot(int member) {}
 
     /** One after the other, whoever answered last first. */
     @Override

@@ -1,8 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
-import io.keyway.lock.testing.Nemesis;
-import io.keyway.lock.testing.Traces;
 import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,23 +52,12 @@ class AgentHistoryTest {
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int count, long seed, int clients, boolean oneByOne, Duration slack) throws Exception {
         Cluster cluster = new Cluster("agent", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "AgentHistoryTest");
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        Histories all = new Histories(cluster, directory, "AgentHistoryTest", clients, NAMES);
         ClusterFaults faults =
-                new ClusterFaults(cluster, traces, crew, false, slack).withWorkers(WorkerPool.TRANSACTIONS);
+                new ClusterFaults(cluster, all.traces, all.crew, false, slack).withWorkers(WorkerPool.TRANSACTIONS);
         if (oneByOne) {
             faults.oneByOne();
         }
-        try (cluster;
-                Nemesis nemesis = new Nemesis(
-                        crew,
-                        faults,
-                        clients,
-                        NAMES,
-                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
-            cluster.start();
-            System.out.println(nemesis.histories(count, seed));
-        }
+        System.out.println(all.play(count, seed, faults));
     }
 }

@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
-import io.keyway.lock.testing.Nemesis;
-import io.keyway.lock.testing.Traces;
-import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -91,19 +88,7 @@ class BakeryHistoryTest {
     private void histories(int count, long seed, int members, int clients, int names, Duration meetWithin)
             throws Exception {
         Cluster cluster = new Cluster("bakery", directory, members, 0, clients, ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "BakeryHistoryTest");
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), names, false);
-        ClusterFaults faults = new ClusterFaults(cluster, traces, crew, false, meetWithin);
-        try (cluster;
-                Nemesis nemesis = new Nemesis(
-                        crew,
-                        faults,
-                        clients,
-                        names,
-                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
-            cluster.start();
-            System.out.println(nemesis.histories(count, seed));
-        }
+        Histories all = new Histories(cluster, directory, "BakeryHistoryTest", clients, names);
+        System.out.println(all.play(count, seed, new ClusterFaults(cluster, all.traces, all.crew, false, meetWithin)));
     }
 }

@@ -4,9 +4,6 @@ package io.keyway.lock.peer.process;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.keyway.lock.testing.Nemesis;
-import io.keyway.lock.testing.Traces;
-import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -86,18 +83,8 @@ class ClusterHistoryTest {
             throws Exception {
         Cluster cluster = new Cluster(
                 directory, ClusterFaults.MEMBERS, ClusterFaults.SPARES, ClusterFaults.CLIENTS, ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "ClusterHistoryTest");
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
-        try (cluster;
-                Nemesis nemesis = new Nemesis(
-                        crew,
-                        new ClusterFaults(cluster, traces, crew, changesLists, busy).killingInTurn(killedInTurn),
-                        ClusterFaults.CLIENTS,
-                        NAMES,
-                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
-            cluster.start();
-            System.out.println(nemesis.histories(count, seed));
-        }
+        Histories all = new Histories(cluster, directory, "ClusterHistoryTest", ClusterFaults.CLIENTS, NAMES);
+        ClusterFaults faults = new ClusterFaults(cluster, all.traces, all.crew, changesLists, busy);
+        System.out.println(all.play(count, seed, faults.killingInTurn(killedInTurn)));
     }
 }

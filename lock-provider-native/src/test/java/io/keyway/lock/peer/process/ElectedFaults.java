@@ -84,20 +84,12 @@ final class ElectedFaults implements Nemesis.Servers {
             throws Exception {
         Cluster cluster = Cluster.divisible(
                 algorithm, directory, MEMBERS, elastic ? SPARES : 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "ElectedFaults-" + algorithm);
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
+        Histories all = new Histories(cluster, directory, "ElectedFaults-" + algorithm, ClusterFaults.CLIENTS, NAMES);
         Duration busy = Duration.ofSeconds(Integer.getInteger("keyway.busy", 0));
-        ElectedFaults faults =
-                new ElectedFaults(cluster, traces, crew, elastic, grantedWithin.plus(busy), goOnWithin.plus(busy));
-        Duration pause = ClusterFaults.TTL.multipliedBy(3).dividedBy(2);
-        try (cluster;
-                Nemesis nemesis = new Nemesis(crew, faults, ClusterFaults.CLIENTS, NAMES, pause)) {
-            cluster.start();
-            String sums =
-                    nemesis.histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1));
-            return sums + "; " + faults.measured();
-        }
+        ElectedFaults faults = new ElectedFaults(
+                cluster, all.traces, all.crew, elastic, grantedWithin.plus(busy), goOnWithin.plus(busy));
+        String sums = all.playMany(faults, ClusterFaults.TTL.multipliedBy(3).dividedBy(2));
+        return sums + "; " + faults.measured();
     }
 
     private String measured() {

@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
-import io.keyway.lock.testing.Nemesis;
-import io.keyway.lock.testing.Traces;
-import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -84,19 +81,7 @@ class FailoverHistoryTest {
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int count, long seed, int members, Duration within) throws Exception {
         Cluster cluster = new Cluster("failover", directory, members, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "FailoverHistoryTest");
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
-        ClusterFaults faults = new ClusterFaults(cluster, traces, crew, false, within);
-        try (cluster;
-                Nemesis nemesis = new Nemesis(
-                        crew,
-                        faults,
-                        ClusterFaults.CLIENTS,
-                        NAMES,
-                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
-            cluster.start();
-            System.out.println(nemesis.histories(count, seed));
-        }
+        Histories all = new Histories(cluster, directory, "FailoverHistoryTest", ClusterFaults.CLIENTS, NAMES);
+        System.out.println(all.play(count, seed, new ClusterFaults(cluster, all.traces, all.crew, false, within)));
     }
 }

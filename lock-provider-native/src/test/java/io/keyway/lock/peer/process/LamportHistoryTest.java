@@ -1,9 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.process;
 
-import io.keyway.lock.testing.Nemesis;
-import io.keyway.lock.testing.Traces;
-import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -57,19 +54,8 @@ class LamportHistoryTest {
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int count, long seed, int clients, boolean inTurn, Duration meetWithin) throws Exception {
         Cluster cluster = new Cluster("lamport", directory, ClusterFaults.MEMBERS, 0, clients, ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "LamportHistoryTest");
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), NAMES, false);
-        ClusterFaults faults = new ClusterFaults(cluster, traces, crew, false, meetWithin);
-        try (cluster;
-                Nemesis nemesis = new Nemesis(
-                        crew,
-                        inTurn ? faults.killingInTurn(Integer.MAX_VALUE) : faults,
-                        clients,
-                        NAMES,
-                        ClusterFaults.TTL.multipliedBy(3).dividedBy(2))) {
-            cluster.start();
-            System.out.println(nemesis.histories(count, seed));
-        }
+        Histories all = new Histories(cluster, directory, "LamportHistoryTest", clients, NAMES);
+        ClusterFaults faults = new ClusterFaults(cluster, all.traces, all.crew, false, meetWithin);
+        System.out.println(all.play(count, seed, inTurn ? faults.killingInTurn(Integer.MAX_VALUE) : faults));
     }
 }

@@ -48,15 +48,10 @@ final class MemberReplacements implements Nemesis.Servers {
                 ClusterFaults.SPARES,
                 ClusterFaults.CLIENTS,
                 ClusterFaults.TTL);
-        Traces traces = new Traces(directory.resolve("traces"), "MemberReplacements-" + algorithm);
-        cluster.trace(traces.directory());
-        WorkerPool crew = new WorkerPool(directory, cluster.url(ClusterFaults.TTL), names, false);
-        MemberReplacements operator = new MemberReplacements(cluster, traces, crew, within);
-        try (cluster;
-                Nemesis nemesis = new Nemesis(crew, operator, ClusterFaults.CLIENTS, names, ClusterFaults.TTL)) {
-            cluster.start();
-            return nemesis.histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1));
-        }
+        Histories all =
+                new Histories(cluster, directory, "MemberReplacements-" + algorithm, ClusterFaults.CLIENTS, names);
+        MemberReplacements operator = new MemberReplacements(cluster, all.traces, all.crew, within);
+        return all.playMany(operator, ClusterFaults.TTL);
     }
 
     @Override
