@@ -25,31 +25,29 @@ final class AuthorityExclusion implements LeaseOracle {
         String otherThan(Grant grant);
     }
 
-    private final @Nullable Believers believers;
-    private final Map<String, List<Grant>> standing = new HashMap<>();
-
-    /** What a member granted that leads no more: nobody is served by it, and only what clients believe counts. */
-    private final Set<Grant> overtaken = Collections.newSetFromMap(new IdentityHashMap<>());
-
-    private final boolean moves;
-
-    /** @param believers null where clocks break every bound: only what the authority itself decides is judged */
-    AuthorityExclusion(@Nullable Believers believers) {
-        this(believers, false);
+    /** Knows which member the word of another one ends. */
+    interface Standing {
+        /** Whether that grant still counts when the later one is made; if not, only what its client believes counts. */
+        boolean stands(Grant earlier, Grant later);
     }
 
-    /** @param moves whether another member takes over from the one that decides */
-    AuthorityExclusion(@Nullable Believers believers, boolean moves) {
+    private final @Nullable Believers believers;
+    private final Standing standing;
+    private final Map<String, List<Grant>> grants = new HashMap<>();
+
+    /** What did not count any more when another member granted the name. */
+    private final Set<Grant> overtaken = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    /** @param believers null where clocks break every bound: only what the authority itself decides is judged */
+    AuthorityExclusion(@Nullable Believers believers, Standing standing) {
         this.believers = believers;
-        this.moves = moves;
+        this.standing = standing;
     }
 
     @Override
     public void granted(Grant grant) {
-        List<Grant> others = standing.computeIfAbsent(grant.name(), fresh -> new ArrayList<>(1));
-        if (moves) {
-            others.removeIf(other -> other.member() != grant.member() && overtaken.add(other));
-        }
+        List<Grant> others = grants.computeIfAbsent(grant.name(), fresh -> new ArrayList<>(1));
+        others.removeIf(other -> !standing.stands(other, grant) && overtaken.add(other));
         for (int i = 0; i < others.size(); i++) {
             if (!Grant.together(others.get(i).mode(), grant.mode())) {
                 throw new Violation("R1", grant + " is granted while " + others + " stands");
@@ -67,7 +65,7 @@ final class AuthorityExclusion implements LeaseOracle {
         if (overtaken.remove(grant)) {
             return;
         }
-        List<Grant> others = standing.get(grant.name());
+        List<Grant> others = grants.get(grant.name());
         if (others == null || !others.remove(grant)) {
             throw new Violation("R1", grant + " ends and did not stand");
         }

@@ -73,6 +73,12 @@ final class FailoverMembers extends ElectingMembers {
         return world.member((cell.node().index() + count) % world.memberNodes());
     }
 
+    /** Nobody is served any more by a member that another one has taken over from. */
+    @Override
+    public boolean stands(Grant earlier, Grant later) {
+        return earlier.member() == later.member();
+    }
+
     /** V3: one member at the most lets clients in. */
     @Override
     public void looked(SimNode node) {

@@ -101,7 +101,7 @@ final class LeaseModel implements Model {
             oracles.add(world.tracer());
         }
         boolean moves = options.profile() == Profile.FAILOVER;
-        oracles.add(new AuthorityExclusion(timed ? holdings : null, moves));
+        oracles.add(new AuthorityExclusion(timed ? holdings : null, topology::stands));
         oracles.add(new TokenOrder(moves, options.profile() == Profile.BAKERY));
         oracles.add(new OneEnd());
         oracles.add(new GivenBack());

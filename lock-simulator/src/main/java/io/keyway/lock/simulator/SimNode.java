@@ -82,6 +82,11 @@ final class SimNode {
         return paused;
     }
 
+    /** For how long it is paused, in nanoseconds of its clock; 0 if it is not. */
+    long standsStill() {
+        return paused ? clock() - pausedAt : 0;
+    }
+
     boolean closing() {
         return closing;
     }

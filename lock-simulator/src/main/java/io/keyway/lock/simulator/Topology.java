@@ -36,6 +36,11 @@ interface Topology extends Seats {
     /** True if a node is to run when all is well. */
     boolean belongs(SimNode node);
 
+    /** Whether what a member granted counts when that one is granted, by whichever member. */
+    default boolean stands(Grant earlier, Grant later) {
+        return true;
+    }
+
     /** Whom a cell without a target dials now with that link. */
     default SimNode dials(SimCell cell, long link) {
         return dials(cell);

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The bakery under all faults: the oracles of the lease service but for its order of arrival. What its rules are needed
@@ -119,6 +120,36 @@ class BakerySimulationTest {
                         .isBetween(holderMayHaveSlept ? 60_000_000_000L : without, without);
             }
         }
+    }
+
+    /** A member that stands still extends nothing when it runs again, whenever that is: others may let somebody in. */
+    @ParameterizedTest
+    @ValueSource(strings = {"node 0", "node 0 peer -1", "node 0 peer -2"})
+    void aHomeThatStandsStillWhileItIsCutOffKeepsNothing(String links) {
+        List<CoverageGoal> lapsed = new ArrayList<>(BakeryView.goals());
+        lapsed.removeIf(goal -> !goal.toString().equals("LAPSED"));
+        int passedOn = 0;
+        for (int stops = 5100; stops < 8000; stops += 150) {
+            for (int stands = 500; stands < 5000; stands += 250) {
+                Plan plan = Plan.parse("""
+                        options seed=4472 profile=BAKERY budget=STEADY members=4 spares=0 clients=6 users=1 names=1 \
+                        ordered=true latency=1000000 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
+                        lateness=0 diskLatency=100000 faultPhase=16000000000 faults=0 acts=2 maxTtl=2000000000 drift=0 \
+                        outOfSpec=false purityPerMille=0
+                        fault CUT at 5050ms for 6s %s amount 0
+                        fault PAUSE at %dms for %dms node 0 amount 0
+                        act lock at 4000ms client 4 user 0 name 0 wait 0ns hold 5s
+                        act lock at 4100ms client 1 user 0 name 0 wait 0ns hold 1ms
+                        listed mishaps 0
+                        """.formatted(links, stops, stands));
+                RunResult result = Campaigns.of(Profile.BAKERY).run(plan);
+                assertThat(result.violation()).as(plan.toString()).isNull();
+                passedOn += lapsed.stream().mapToLong(result.goals()::count).sum() > 0 ? 1 : 0;
+            }
+        }
+        assertThat(passedOn)
+                .as("worlds in which another one was let in meanwhile")
+                .isGreaterThan(50);
     }
 
     @ParameterizedTest

@@ -32,8 +32,8 @@ class LeaseOraclesTest {
 
     @Nested
     class AuthorityExclusionR1 {
-        private final AuthorityExclusion oracle =
-                new AuthorityExclusion(grant -> grant.client() == 3 ? "client1" : null);
+        private final AuthorityExclusion oracle = new AuthorityExclusion(
+                grant -> grant.client() == 3 ? "client1" : null, (old, next) -> old.client() != 4);
 
         @Test
         void grantsInTurnPass() {
@@ -53,6 +53,22 @@ class LeaseOraclesTest {
         @Test
         void aGrantWhileAnotherCanUseAnOldOneIsFound() {
             violates("R1", () -> oracle.granted(grant(3, 11)));
+        }
+
+        @Test
+        void aGrantThatDoesNotStandAnyMorePassesAndMayEndLater() {
+            passes(() -> {
+                oracle.granted(grant(4, 1));
+                oracle.granted(grant(2, 11));
+                oracle.ended(grant(4, 1), Grant.End.OTHER);
+            });
+        }
+
+        @Test
+        void aGrantBesideTheOneThatFollowedItIsFound() {
+            oracle.granted(grant(4, 1));
+            oracle.granted(grant(2, 11));
+            violates("R1", () -> oracle.granted(grant(1, 21)));
         }
 
         @Test

@@ -45,7 +45,7 @@ class ModeOraclesTest {
 
     @Nested
     class AuthorityExclusionR1 {
-        private final AuthorityExclusion oracle = new AuthorityExclusion(null);
+        private final AuthorityExclusion oracle = new AuthorityExclusion(null, (old, next) -> true);
 
         @Test
         void readersTogetherPass() {

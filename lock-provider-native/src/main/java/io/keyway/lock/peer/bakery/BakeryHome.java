@@ -579,6 +579,18 @@ class BakeryHome implements Machine {
 
     // Whether a majority is counted
 
+    /** Whether whoever has that token holds, by its last count. */
+    boolean holds(String name, long token) {
+        for (HomeRequest request : asked.values()) {
+            if (request.phase == Phase.HOLDING
+                    && request.token() == token
+                    && request.want.name().equals(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Those that have let another one in are to ask that one to yield: the holder can then spare one that it has. */
     private void tellHolder(HomeRequest request, Turn turn) {
         request.tellAt = Turn.NEVER;

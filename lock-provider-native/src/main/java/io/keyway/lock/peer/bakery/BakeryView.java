@@ -18,6 +18,16 @@ public final class BakeryView {
         return List.of(BakeryKeys.HOME, BakeryKeys.LEADER, BakeryKeys.ELECTION);
     }
 
+    /** The address of what a member asks of the leaders. */
+    public static Key home() {
+        return BakeryKeys.HOME;
+    }
+
+    /** Whether a member counts a majority for the grant of that token, as far as it has looked. */
+    public static boolean holds(Machine home, String name, long token) {
+        return ((BakeryHome) home).holds(name, token);
+    }
+
     /** The address of the leader at a member. */
     public static Key leader() {
         return BakeryKeys.LEADER;
