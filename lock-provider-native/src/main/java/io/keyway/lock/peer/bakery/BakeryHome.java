@@ -439,7 +439,7 @@ class BakeryHome implements Machine {
             return new LockMessage.Members(
                     wish.key(), wish.request(), turn.peers().members(), false, why);
         }
-        return MemberRequests.answer(wish, BakeryKeys.ELECTION, turn);
+        return MemberRequests.answer(wish, BakeryKeys.ELECTION, !view.members().isEmpty(), turn);
     }
 
     /** A view was elected. What those leaders have let in that keep their seats is counted as before. */

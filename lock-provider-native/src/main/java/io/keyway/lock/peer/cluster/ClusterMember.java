@@ -140,7 +140,7 @@ public final class ClusterMember extends Member {
                 config.shards(),
                 config.security(),
                 directory.path(),
-                MembershipGate.isFirstUse(directory.file()) ? "; first use, by --init" : previousRun());
+                MembershipGate.start(config, directory.file(), previousRun()));
         this.gate = new MembershipGate(
                 node(),
                 config.ids(),

@@ -114,6 +114,16 @@ final class MembershipGate implements PeerWatch.Watcher {
         return file.start() instanceof StartState.FirstUse;
     }
 
+    /** For the log: what it starts with, and what an operator may want to do about it. */
+    static String start(MemberConfig config, MemberFile file, String previousRun) {
+        if (isFirstUse(file)) {
+            return "; first use, by --init";
+        }
+        boolean mayBeFirst = file.start() instanceof StartState.Missing
+                && config.ids().contains(config.node().toString());
+        return previousRun + (mayBeFirst ? "; a cluster that has never run before is started with --init" : "");
+    }
+
     /** Starts to wait. */
     void begin() {
         if (confirmation.changed()) {

@@ -18,8 +18,9 @@ public final class MemberRequests {
      * What that administrator is to hear.
      *
      * @param election the machine of the same member that elects
+     * @param elected whether that knows a view; before the first one there is no list that could be changed
      */
-    public static Members answer(ChangeMembers wish, Key election, Turn turn) {
+    public static Members answer(ChangeMembers wish, Key election, boolean elected, Turn turn) {
         PeerView peers = turn.peers();
         List<String> members = peers.members();
         String member = wish.member();
@@ -34,6 +35,11 @@ public final class MemberRequests {
         }
         if (wish.add() && members.size() >= Membership.MAX_MEMBERS) {
             return refused(wish, members, "a cluster has at most " + Membership.MAX_MEMBERS + " members");
+        }
+        if (!elected) {
+            String why = "the members have not elected anybody yet: a majority of them must be up, and those that were"
+                    + " started without --init or lost their data wait for a while; their logs say for how long.";
+            return new Members(wish.key(), wish.request(), members, false, why);
         }
         turn.call(election, new ElectionCall.ChangeMembers(member, wish.add()));
         String why = wish.add() && !peers.up(member)

@@ -270,7 +270,7 @@ class Leadership implements Machine {
     @Override
     public void received(Peer from, Message message, Turn turn) {
         if (message instanceof ChangeMembers wish && turn.peers().member(from).isEmpty()) {
-            turn.send(from, MemberRequests.answer(wish, FailoverKeys.ELECTION, turn));
+            turn.send(from, MemberRequests.answer(wish, FailoverKeys.ELECTION, !members.isEmpty(), turn));
         }
     }
 
