@@ -7,6 +7,7 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.spi.BorrowingEngine;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
@@ -70,6 +71,9 @@ final class PendingAcquire extends Registry.Node {
     private volatile @Nullable String trouble;
     /** Since when it is in trouble, if it is. */
     private volatile long troubledAt;
+
+    /** Whether the engine may use the thread that waits for this. */
+    private boolean lends;
 
     /** Ends the wait at its limit, unless a thread waits that sees for itself that its time is up. */
     private volatile TimeSource.@Nullable Scheduled timer;
@@ -179,6 +183,7 @@ final class PendingAcquire extends Registry.Node {
             client.engine().convert(from.hold(), from.token(), request, lease);
         } else if (callerWaits && (wait == null || wait.compareTo(client.requestTimeout()) >= 0)) {
             // A call on the caller's thread takes no longer than the request timeout.
+            lends = client.engine() instanceof BorrowingEngine;
             client.engine().submitWaiting(request, lease);
         } else {
             client.engine().submit(request, lease);
@@ -254,6 +259,10 @@ final class PendingAcquire extends Registry.Node {
 
     /** Waits for the outcome, or brings it about when the time is up. */
     private Optional<Lease> inTime() throws InterruptedException, ExecutionException {
+        if (lends && !outcome.isDone() && client.engine() instanceof BorrowingEngine borrower) {
+            lends = false;
+            borrower.lend(request, lendable());
+        }
         if (outcome.isDone()) {
             return outcome.get();
         }
@@ -265,6 +274,20 @@ final class PendingAcquire extends Registry.Node {
             }
         }
         return client.time().await(outcome);
+    }
+
+    /** How long the engine may use this thread, so that it is back in time. */
+    private Duration lendable() {
+        if (client.manualTime()) {
+            return Duration.ZERO;
+        }
+        if (wait == null) {
+            return Duration.ofDays(1);
+        }
+        long left = timeLimit(wait)
+                - client.time().nanoTime()
+                - client.requestTimeout().toNanos();
+        return Duration.ofNanos(Math.max(0, left));
     }
 
     /** Nobody wants the grant any more; false if it is decided already. */

@@ -6,6 +6,7 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.BorrowingBackend;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
@@ -153,23 +154,38 @@ final class StoreCalls implements StoreEffects {
         }
     }
 
+    /** Lends the calling thread, which may have made the first attempt of that request, to the backend. */
+    void lend(Request request, Duration limit) {
+        try {
+            if (backend instanceof BorrowingBackend borrower) {
+                borrower.lend(request, limit);
+            }
+        } catch (RuntimeException e) {
+            LOG.log(Level.WARNING, "A thread that was lent to " + server + " came back by an error; it waits on", e);
+        }
+    }
+
     // Calls of the store.
 
     @Override
     public void attempt(Request request, boolean heartbeat) {
-        run(request, heartbeat, store -> store.attempt(request, requestTimeout));
+        Runnable call = () -> make(request.id(), store -> store.attempt(request, requestTimeout));
+        Runnable byCaller = backend instanceof BorrowingBackend borrower
+                ? () -> make(request.id(), store -> borrower.attemptWaiting(request, requestTimeout))
+                : call;
+        if (heartbeat) {
+            workers.routine(call);
+        } else if (!offered(request.id(), byCaller)) {
+            workers.urgent(call);
+        }
     }
 
     @Override
     public void convert(Grant held, Request request, boolean heartbeat) {
-        run(request, heartbeat, store -> store.convert(held, request, requestTimeout));
-    }
-
-    private void run(Request request, boolean heartbeat, Call<Attempt> attempt) {
-        Runnable call = () -> make(request.id(), attempt);
+        Runnable call = () -> make(request.id(), store -> store.convert(held, request, requestTimeout));
         if (heartbeat) {
             workers.routine(call);
-        } else if (!offered(request.id(), call)) {
+        } else {
             workers.urgent(call);
         }
     }

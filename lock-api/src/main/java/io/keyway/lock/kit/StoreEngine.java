@@ -7,10 +7,10 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.OutcomeUnknownException;
+import io.keyway.lock.spi.BorrowingEngine;
 import io.keyway.lock.spi.ChangeHints;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
-import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * queue; whichever thread finds it idle runs the machine until it is empty again and has {@link StoreCalls} carry out
  * the effects in their order, so that no lock is held while a sink is called and no thread waits for another.
  */
-final class StoreEngine implements LockEngine {
+final class StoreEngine implements BorrowingEngine {
 
     private static final Logger LOG = System.getLogger(StoreEngine.class.getName());
 
@@ -94,6 +94,13 @@ final class StoreEngine implements LockEngine {
     @Override
     public void submitWaiting(Request request, Sink sink) {
         calls.add(request, sink).inputByCaller((machine, now) -> machine.submit(request, now));
+    }
+
+    @Override
+    public void lend(Request request, Duration limit) {
+        if (calls.started()) {
+            calls.lend(request, limit);
+        }
     }
 
     @Override

@@ -85,7 +85,12 @@ final class Connections implements AutoCloseable {
 
     /** That work; on a connection of ours it ends soon after its thread is interrupted or its time is over. */
     <T> T watched(Connection connection, Deadline deadline, Work<T> work) throws SQLException {
-        return prompt() ? watched.on(connection, deadline, work) : work.on(connection);
+        return watched(connection, deadline, () -> {}, work);
+    }
+
+    /** The same; {@code interrupted} is run by whoever interrupts its thread. */
+    <T> T watched(Connection connection, Deadline deadline, Runnable interrupted, Work<T> work) throws SQLException {
+        return prompt() ? watched.on(connection, deadline, interrupted, work) : work.on(connection);
     }
 
     /** Whether no call outlasts its time or an interrupt: an application's source may do so, and a driver. */

@@ -33,6 +33,7 @@ final class DbSessions implements AutoCloseable {
     private final Dialect dialect;
     private final int most;
     private final Consumer<DbSession> lost;
+    private volatile Consumer<DbSession> interrupted = session -> {};
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition change = lock.newCondition();
     private final List<DbSession> all = new ArrayList<>();
@@ -50,6 +51,11 @@ final class DbSessions implements AutoCloseable {
         this.dialect = dialect;
         this.most = most;
         this.lost = lost;
+    }
+
+    /** Tells of each thread that is interrupted while it talks, as long as the statement may still end by itself. */
+    void onInterrupt(Consumer<DbSession> told) {
+        interrupted = told;
     }
 
     /** Returns one that nobody has: the first that is idle, so that locks gather on few. */
@@ -189,7 +195,7 @@ final class DbSessions implements AutoCloseable {
         Deadline later = request.nanos() > deadline.nanos() ? request : deadline;
         try {
             session.borrowed.limit(later);
-            return connections.watched(session.borrowed.connection, later, work);
+            return connections.watched(session.borrowed.connection, later, () -> interrupted.accept(session), work);
         } catch (SQLException e) {
             if (IDLE_TOO_LONG.equals(e.getSQLState())) {
                 end(session, e);

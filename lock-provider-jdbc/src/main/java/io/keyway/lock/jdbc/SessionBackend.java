@@ -11,10 +11,10 @@ import io.keyway.lock.jdbc.LocalLocks.Held;
 import io.keyway.lock.jdbc.LocalLocks.One;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.BorrowingBackend;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
-import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.VirtualThreads;
@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * Session mode: each lock is an advisory lock of PostgreSQL, which one of a few connections has, until it gives it back
  * or ends. What this client has is in {@link LocalLocks}; who waits at the server is up to {@link SessionWaits}.
  */
-final class SessionBackend implements LockBackend {
+final class SessionBackend implements BorrowingBackend {
 
     /** A waiter asks again within this time, whatever it hears: hints may be lost. */
     private static final Duration RECHECK = Duration.ofSeconds(5);
@@ -97,6 +97,21 @@ final class SessionBackend implements LockBackend {
 
     @Override
     public Attempt attempt(Request request, Duration limit) throws Exception {
+        return attempt(request, limit, false);
+    }
+
+    @Override
+    public Attempt attemptWaiting(Request request, Duration limit) throws Exception {
+        return attempt(request, limit, true);
+    }
+
+    @Override
+    public void lend(Request request, Duration limit) {
+        waits.lend(request, limit);
+    }
+
+    /** {@code lends} is whether its thread comes to wait for it. */
+    private Attempt attempt(Request request, Duration limit, boolean lends) throws Exception {
         Deadline deadline = Deadline.after(limit);
         AdvisoryKey key = key(request);
         local.begin(key, request.key().name(), deadline);
@@ -107,7 +122,7 @@ final class SessionBackend implements LockBackend {
                 attempt = again(before, deadline);
             } else {
                 attempt = switch (local.turn(key, request)) {
-                    case ASK -> ask(key, request, deadline);
+                    case ASK -> ask(key, request, deadline, lends);
                     case JOIN -> join(key, request, deadline);
                     case WAIT -> waiting(key, request, RECHECK);
                 };
@@ -134,11 +149,11 @@ final class SessionBackend implements LockBackend {
         return new Attempt.Granted(before.grant());
     }
 
-    private Attempt ask(AdvisoryKey key, Request request, Deadline deadline) throws Exception {
+    private Attempt ask(AdvisoryKey key, Request request, Deadline deadline, boolean lends) throws Exception {
         One one = calls.tryLock(key, request, deadline, false);
         if (one == null && request.queue()) {
             local.waits(key, request);
-            if (!waits.begin(key, request)) {
+            if (!waits.begin(key, request, lends)) {
                 waits.listen();
                 one = local.isListening(key) ? null : calls.tryLock(key, request, deadline, true);
                 if (one == null) {

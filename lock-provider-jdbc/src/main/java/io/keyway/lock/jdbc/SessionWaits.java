@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,8 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * How the waiters of one client in session mode hear that their turn has come. For as many keys as there are
  * connections without locks, a session waits at the server for the lock itself, so that a hand-over is as fast as
- * PostgreSQL's. For all others the releases of the key are told, by a notification which whoever releases makes if
- * somebody has said that it listens.
+ * PostgreSQL's: on the thread that waits for the request, if that was lent, else on one of its own. For all others the
+ * releases of the key are told, by a notification which whoever releases makes if somebody has said that it listens.
  *
  * <p>A session waits in slices: a lock that is had rests on the send of its statement, and must not be old then.
  */
@@ -47,6 +48,9 @@ final class SessionWaits {
     /** A session, which is taken, and what it waits for. */
     private record Wait(AdvisoryKey key, DbSession session) {}
 
+    /** A wait for which a thread is about to be lent, and when it began. */
+    private record Lent(Wait its, long since) {}
+
     /** What else has to be done now and then. */
     @FunctionalInterface
     interface Chore {
@@ -62,7 +66,12 @@ final class SessionWaits {
     private final Chore chore;
     private final int threads;
     private final Semaphore idle;
-    private final BlockingQueue<Wait> handed = new LinkedBlockingQueue<>();
+    /** What threads of its own have to do. */
+    private final BlockingQueue<Runnable> handed = new LinkedBlockingQueue<>();
+
+    /** By request. */
+    private final Map<Long, Lent> lent = new ConcurrentHashMap<>();
+
     private final Map<AdvisoryKey, Wait> waiting = new ConcurrentHashMap<>();
     private final Semaphore toListen = new Semaphore(0);
     private String listeners = "";
@@ -93,6 +102,8 @@ final class SessionWaits {
     void start(Signals told, String channel) {
         signals = told;
         listeners = channel;
+        // A cancellation talks to the server, which whoever interrupts does not wait for.
+        sessions.onInterrupt(session -> handed.add(session::cancelWait));
         for (int i = 1; i <= threads; i++) {
             told.background("wait-" + i, this::serve);
         }
@@ -102,8 +113,11 @@ final class SessionWaits {
 
     // Waiting at the server.
 
-    /** Has a session wait for the first of that key; false if there is none for it. */
-    boolean begin(AdvisoryKey key, Request request) throws NotExecutedException {
+    /**
+     * Has a session wait for the first of that key; false if there is none for it. {@code lends} is whether the thread
+     * of that request comes to wait with it.
+     */
+    boolean begin(AdvisoryKey key, Request request, boolean lends) throws NotExecutedException {
         if (!idle.tryAcquire()) {
             return false;
         }
@@ -116,7 +130,12 @@ final class SessionWaits {
             }
             Wait wait = new Wait(key, session);
             waiting.put(key, wait);
-            begun = handed.add(wait);
+            if (lends) {
+                lent.put(request.id(), new Lent(wait, System.nanoTime()));
+            } else {
+                handed.add(() -> serve(wait, any -> true));
+            }
+            begun = true;
             return true;
         } finally {
             if (!begun) {
@@ -138,22 +157,45 @@ final class SessionWaits {
 
     private void serve() throws InterruptedException {
         while (true) {
-            Wait wait = handed.take();
-            try {
-                One won = await(wait);
-                if (won != null) {
-                    // First: it is in the books, and its owner waits.
-                    tell(won);
-                }
-            } catch (NotExecutedException | SQLException | LockException e) {
-                LOG.debug("A wait at {} has failed", settings.place(), e);
-            } finally {
+            handed.take().run();
+        }
+    }
+
+    /** Waits on this thread, which was lent for that long, if a wait was begun for that request. */
+    void lend(Request request, Duration limit) {
+        Lent its = lent.remove(request.id());
+        if (its != null) {
+            long begin = System.nanoTime();
+            serve(
+                    its.its(),
+                    first -> first.id() == request.id()
+                            && System.nanoTime() - begin < limit.toNanos()
+                            && !Thread.currentThread().isInterrupted());
+        }
+    }
+
+    /**
+     * Waits for as long as that says of the first of the key, asked before each slice; what is left then is done by a
+     * thread of its own.
+     */
+    private void serve(Wait wait, Predicate<Request> goesOn) {
+        boolean over = true;
+        try {
+            over = await(wait, goesOn);
+        } catch (NotExecutedException | SQLException | LockException e) {
+            LOG.debug("A wait at {} has failed", settings.place(), e);
+        } finally {
+            if (over) {
                 waiting.remove(wait.key());
                 local.endWait(wait.key());
                 sessions.give(wait.session());
                 idle.release();
             }
+        }
+        if (over) {
             recheck(wait.key());
+        } else {
+            handed.add(() -> serve(wait, any -> true));
         }
     }
 
@@ -167,11 +209,15 @@ final class SessionWaits {
         });
     }
 
-    private @Nullable One await(Wait wait) throws NotExecutedException, SQLException {
+    /** False if it has to go on. */
+    private boolean await(Wait wait, Predicate<Request> goesOn) throws NotExecutedException, SQLException {
         AdvisoryKey key = wait.key();
         DbSession session = wait.session();
         Request request = local.beginWait(key);
         while (request != null && !session.isBroken()) {
+            if (!goesOn.test(request)) {
+                return false;
+            }
             LockMode mode = request.mode();
             long ttl = request.ttl().toMillis();
             Duration slice = slice(request);
@@ -198,13 +244,15 @@ final class SessionWaits {
             if (token.isPresent()) {
                 One won = local.won(key, session, token.getAsLong(), askedAt);
                 if (won != null) {
-                    return won;
+                    // Before all else: it is in the books, and its owner waits.
+                    tell(won);
+                    return true;
                 }
                 giveBack(session, key, mode);
             }
             request = local.beginWait(key);
         }
-        return null;
+        return true;
     }
 
     private void giveBack(DbSession session, AdvisoryKey key, LockMode mode) throws NotExecutedException, SQLException {
@@ -294,6 +342,12 @@ final class SessionWaits {
             TimeUnit.NANOSECONDS.sleep(LOOK_EVERY.toNanos());
             sessions.look();
             chore.run();
+            lent.forEach((request, its) -> {
+                // Its thread does not come: it has failed on the way.
+                if (System.nanoTime() - its.since() > LOOK_EVERY.toNanos() && lent.remove(request, its)) {
+                    handed.add(() -> serve(its.its(), any -> true));
+                }
+            });
             for (Map.Entry<AdvisoryKey, DbSession> vain :
                     local.listeningInVain().entrySet()) {
                 listenNoMore(vain.getKey(), vain.getValue());

@@ -33,12 +33,14 @@ final class Watched {
     private static final class Statement extends AbstractInterruptibleChannel {
         final Connection connection;
         final Deadline deadline;
+        private final Runnable interrupted;
         /** It is over, or is aborted: whichever was first. */
         private final AtomicBoolean settled = new AtomicBoolean();
 
-        Statement(Connection connection, Deadline deadline) {
+        Statement(Connection connection, Deadline deadline, Runnable interrupted) {
             this.connection = connection;
             this.deadline = deadline;
+            this.interrupted = interrupted;
         }
 
         void enter() {
@@ -56,6 +58,7 @@ final class Watched {
 
         @Override
         protected void implCloseChannel() {
+            interrupted.run();
             later(GRACE).execute(this::abort);
         }
 
@@ -78,9 +81,11 @@ final class Watched {
      * Does that work.
      *
      * @param deadline when it is to be over
+     * @param interrupted run when its thread is interrupted, by whoever does that; it does not block
      */
-    <T> T on(Connection connection, Deadline deadline, Connections.Work<T> work) throws SQLException {
-        Statement statement = new Statement(connection, deadline);
+    <T> T on(Connection connection, Deadline deadline, Runnable interrupted, Connections.Work<T> work)
+            throws SQLException {
+        Statement statement = new Statement(connection, deadline, interrupted);
         running.add(statement);
         if (!looking.get() && looking.compareAndSet(false, true)) {
             later(deadline.nanos() + GRACE).execute(this::look);

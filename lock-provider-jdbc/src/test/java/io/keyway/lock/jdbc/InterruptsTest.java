@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import io.keyway.lock.spi.Deadline;
@@ -75,6 +76,96 @@ class InterruptsTest {
         }
     }
 
+    private static boolean isLent(Thread thread) {
+        return asks(thread)
+                && Arrays.stream(thread.getStackTrace())
+                        .anyMatch(frame -> frame.getMethodName().equals("lend"));
+    }
+
+    private static boolean isParked(Thread thread) {
+        return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
+    }
+
+    /** In session mode a thread that waits is the one that waits at the server. */
+    @Test
+    void anInterruptEndsAWaitAtTheServer() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        try (LockClient other = Locks.open(url + "&lock.mode=session&lock.ttl=10m");
+                LockClient client = Locks.open(url + "&lock.mode=session&lock.ttl=10m");
+                Lease kept = client.lock("kept").acquire()) {
+            int lent = 0;
+            for (int i = 0; i < 20; i++) {
+                String name = "wanted" + i;
+                other.lock(name).acquire();
+                Thread thread = interruptible(ended, () -> client.lock(name).acquire());
+                // Not while the session that could wait has not heard yet that the one before is over.
+                await().pollInterval(Duration.ofMillis(1)).until(() -> isLent(thread) || isParked(thread));
+                lent += isLent(thread) ? 1 : 0;
+                thread.interrupt();
+                thread.join(60_000);
+                assertThat(thread.isAlive()).isFalse();
+            }
+            assertThat(lent).isPositive();
+            assertThat(ended).hasValue(20);
+            assertThat(kept.isHeld()).isTrue();
+            other.close();
+            assertThat(client.lock("wanted0").tryAcquire(Duration.ofMinutes(1))).hasValueSatisfying(Lease::close);
+        }
+    }
+
+    @Test
+    void aThreadThatWaitsAtTheServerIsBackAtItsLimitAndTheNextOneWaitsOn() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        AtomicInteger empty = new AtomicInteger();
+        try (LockClient other = Locks.open(url + "&lock.mode=session&lock.ttl=10m");
+                LockClient client = Locks.open(url + "&lock.mode=session&lock.ttl=10m&lock.requestTimeout=500ms")) {
+            client.lock("first").acquire().close();
+            Lease held = other.lock("limited").acquire();
+            Thread first = interruptible(
+                    ended,
+                    () -> empty.addAndGet(
+                            client.lock("limited")
+                                            .tryAcquire(Duration.ofSeconds(2))
+                                            .isEmpty()
+                                    ? 1
+                                    : 0));
+            await().pollInterval(Duration.ofMillis(1)).until(() -> isLent(first));
+            AtomicInteger got = new AtomicInteger();
+            Thread second = interruptible(ended, () -> {
+                client.lock("limited").acquire().close();
+                got.incrementAndGet();
+            });
+            first.join(60_000);
+            assertThat(first.isAlive()).isFalse();
+            assertThat(empty).hasValue(1);
+            held.close();
+            second.join(60_000);
+            assertThat(got).hasValue(1);
+        }
+    }
+
+    @Test
+    void aClientThatIsClosedSendsItsThreadsAwayThatWaitAtTheServer() throws Exception {
+        AtomicInteger failed = new AtomicInteger();
+        try (LockClient other = Locks.open(url + "&lock.mode=session&lock.ttl=10m");
+                Lease held = other.lock("closed").acquire()) {
+            LockClient client = Locks.open(url + "&lock.mode=session&lock.ttl=10m");
+            client.lock("first").acquire().close();
+            Thread thread = interruptible(new AtomicInteger(), () -> {
+                try {
+                    client.lock("closed").acquire();
+                } catch (LockException e) {
+                    failed.incrementAndGet();
+                }
+            });
+            await().pollInterval(Duration.ofMillis(1)).until(() -> isLent(thread));
+            client.close();
+            thread.join(60_000);
+            assertThat(failed).hasValue(1);
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
     /** A session has the locks of all threads. */
     @Test
     void anInterruptCostsNoSession() throws Exception {
@@ -108,8 +199,8 @@ class InterruptsTest {
         try (Connection connection = DriverManager.getConnection(url.substring("lock:".length()));
                 Statement statement = connection.createStatement()) {
             Deadline deadline = Deadline.after(Duration.ofMillis(50));
-            assertThatThrownBy(() ->
-                            new Watched().on(connection, deadline, it -> statement.execute("SELECT pg_sleep(600)")))
+            assertThatThrownBy(() -> new Watched()
+                            .on(connection, deadline, () -> {}, it -> statement.execute("SELECT pg_sleep(600)")))
                     .isInstanceOf(SQLException.class);
             assertThat(connection.isClosed()).isTrue();
         }
