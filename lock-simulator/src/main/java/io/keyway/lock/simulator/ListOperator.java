@@ -65,8 +65,9 @@ final class ListOperator {
         }
     }
 
+    /** Who stands still hears nothing, and is told again. */
     private void say(SimNode member, ChangeMembers wish) {
-        if (member.alive() && !member.cells().isEmpty()) {
+        if (member.alive() && !member.paused() && !member.cells().isEmpty()) {
             member.input(new Input.Command(election, wish));
         }
     }

@@ -152,6 +152,26 @@ class BakerySimulationTest {
                 .isGreaterThan(50);
     }
 
+    /** What the operator says to a member that is stopped is not heard before it knows how long it was stopped. */
+    @Test
+    void aMemberThatStandsStillHearsNoOperator() {
+        Plan plan = Plan.parse("""
+                options seed=5007876 profile=BAKERY budget=STEADY members=5 spares=1 clients=4 users=2 \
+                names=6 ordered=true latency=18231 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 \
+                batchWindow=0 lateness=0 diskLatency=15815948 faultPhase=8000000000 faults=19 acts=80 \
+                maxTtl=1000000000 drift=0 outOfSpec=false purityPerMille=0
+                fault CRASH at 1834ms for 16ms node 1 amount 0
+                fault CUT_TO_CLIENT at 2252ms for 6s node -3 amount 0
+                fault PAUSE at 2532ms for 1500ms node -1 amount 0
+                act lock at 6245137110ns client 3 user 0 name 2 wait 0ns hold 158540698ns
+                listed mishaps 3
+                mishap at 1988132186ns client -3 member -2 direction 0 lost false doubled false late 200ms
+                mishap at 2154853546ns client -3 member -2 direction 1 lost false doubled false late 200ms
+                mishap at 2503948136ns client -1 member -3 direction 0 lost false doubled false late 200ms
+                """);
+        assertThat(Campaigns.of(Profile.BAKERY).run(plan).violation()).isNull();
+    }
+
     @ParameterizedTest
     @CsvSource({"NOT_EXCLUSIVE, 0", "FORGETS_REMOVED, 1"})
     void aLeaderThatLetsSeveralInIsFound(UnsafeBakery variant, int leastSpares) {
