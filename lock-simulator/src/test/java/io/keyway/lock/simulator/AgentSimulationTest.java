@@ -36,6 +36,8 @@ class AgentSimulationTest {
     /** Of these, of a latency of 80 ms. */
     private static final long LONG_WAY = NODES + 418;
 
+    private static final long SLOW_LINK = 1_073_762_519L;
+
     /** Of the soak, in which two once surrendered the same lock to each other for as long as a third one held. */
     private static final long IN_TURN = SOAK + 127;
 
@@ -230,6 +232,12 @@ class AgentSimulationTest {
     @Test
     void aCircleOverNodesIsResolvedWhereTheWayAroundIsLong() {
         assertThat(run(LONG_WAY, 1).confirmed).isPositive();
+    }
+
+    /** All of three members, one after the other, at 132 ms each, under leases that one stamp in 250 ms cannot keep. */
+    @Test
+    void locksOverNodesAreHadThroughASlowLink() {
+        assertThat(run(SLOW_LINK, 1).completed).isPositive();
     }
 
     @Test

@@ -14,11 +14,15 @@ class PaceTest {
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);
 
     private static OpenSession pace(long held, long waited) {
+        return pace(held, waited, TimeUnit.MILLISECONDS.toNanos(1));
+    }
+
+    private static OpenSession pace(long held, long waited, long roundTrip) {
         OpenSession session = new OpenSession(new Peer(1), new Incarnation(1, 1), HOUR, 0);
         if (held != Turn.NEVER) {
             session.beliefs().hold(new Key(1, "a"), held);
         }
-        session.pace(waited, TimeUnit.MILLISECONDS.toNanos(1));
+        session.pace(waited, roundTrip);
         return session;
     }
 
@@ -30,6 +34,19 @@ class PaceTest {
                 .isEqualTo(TimeUnit.MILLISECONDS.toNanos(500));
         assertThat(pace(Turn.NEVER, TimeUnit.SECONDS.toNanos(2)).heartbeat())
                 .isEqualTo(TimeUnit.MILLISECONDS.toNanos(500));
+    }
+
+    /** Belief lasts for three quarters of the lease from a stamp, and the stamp after it has to be back by then. */
+    @Test
+    void aStampIsSentInTimeForItsAnswerOverASlowLink() {
+        long held = TimeUnit.MILLISECONDS.toNanos(500);
+        for (long millis = 0; millis <= 200; millis++) {
+            long roundTrip = TimeUnit.MILLISECONDS.toNanos(millis);
+            long heartbeat = pace(held, Turn.NEVER, roundTrip).heartbeat();
+            assertThat(heartbeat + roundTrip).as("%d ms", millis).isLessThanOrEqualTo(held / 4 * 3);
+            assertThat(heartbeat).as("%d ms", millis).isBetween(held / 8, held / 2);
+        }
+        assertThat(pace(held, Turn.NEVER, HOUR).heartbeat()).isEqualTo(held / 8);
     }
 
     @Test
