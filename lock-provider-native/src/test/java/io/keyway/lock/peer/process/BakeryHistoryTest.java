@@ -71,8 +71,27 @@ class BakeryHistoryTest {
                 "bakery",
                 directory,
                 false,
+                false,
                 GRANTED_WITHIN,
                 ClusterFaults.TTL.plusSeconds(5).plus(MEET_WITHIN)));
+    }
+
+    /**
+     * The same while members are added and removed: who leads since then lets nobody in for a while, so that the loss of
+     * another leader keeps all waiting.
+     */
+    @Test
+    @Tag("soak")
+    @Timeout(3_600)
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void manyHistoriesOfMembersThatComeAndGoWithAllFaults() throws Exception {
+        System.out.println(ElectedFaults.histories(
+                "bakery",
+                directory,
+                true,
+                false,
+                GRANTED_WITHIN.plus(SEAT_WITHIN),
+                ClusterFaults.TTL.plusSeconds(5).plus(SEAT_WITHIN)));
     }
 
     /** An operator replaces one machine after another. */

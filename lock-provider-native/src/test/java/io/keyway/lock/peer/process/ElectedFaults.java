@@ -41,6 +41,7 @@ final class ElectedFaults implements Nemesis.Servers {
     private final Traces traces;
     private final WorkerPool crew;
     private final boolean elastic;
+    private final boolean oneLeads;
     private final Duration grantedWithin;
     private final Duration goOnWithin;
 
@@ -54,7 +55,8 @@ final class ElectedFaults implements Nemesis.Servers {
     private int changes;
 
     /**
-     * @param elastic members can be added and removed, and one of them leads
+     * @param elastic members are added and removed
+     * @param oneLeads one of them leads, and all know which
      * @param grantedWithin how long after the loss of a member the next grant may be, if nothing else is broken
      * @param goOnWithin what everybody may need after the heal
      */
@@ -63,12 +65,14 @@ final class ElectedFaults implements Nemesis.Servers {
             Traces traces,
             WorkerPool crew,
             boolean elastic,
+            boolean oneLeads,
             Duration grantedWithin,
             Duration goOnWithin) {
         this.cluster = cluster;
         this.traces = traces;
         this.crew = crew;
         this.elastic = elastic;
+        this.oneLeads = oneLeads;
         this.grantedWithin = grantedWithin;
         this.goOnWithin = goOnWithin;
         this.list = new ArrayList<>(cluster.firstList());
@@ -80,14 +84,19 @@ final class ElectedFaults implements Nemesis.Servers {
      * people.
      */
     static String histories(
-            String algorithm, Path directory, boolean elastic, Duration grantedWithin, Duration goOnWithin)
+            String algorithm,
+            Path directory,
+            boolean elastic,
+            boolean oneLeads,
+            Duration grantedWithin,
+            Duration goOnWithin)
             throws Exception {
         Cluster cluster = Cluster.divisible(
                 algorithm, directory, MEMBERS, elastic ? SPARES : 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
         Histories all = new Histories(cluster, directory, "ElectedFaults-" + algorithm, ClusterFaults.CLIENTS, NAMES);
         Duration busy = Duration.ofSeconds(Integer.getInteger("keyway.busy", 0));
         ElectedFaults faults = new ElectedFaults(
-                cluster, all.traces, all.crew, elastic, grantedWithin.plus(busy), goOnWithin.plus(busy));
+                cluster, all.traces, all.crew, elastic, oneLeads, grantedWithin.plus(busy), goOnWithin.plus(busy));
         String sums = all.playMany(faults, ClusterFaults.TTL.multipliedBy(3).dividedBy(2));
         return sums + "; " + faults.measured();
     }
@@ -175,7 +184,7 @@ final class ElectedFaults implements Nemesis.Servers {
 
     /** The leader, where there is one, or some member: the others must serve in time. */
     private String lose(SplittableRandom random) throws Exception {
-        Seat lost = elastic ? leader() : list.get(random.nextInt(list.size()));
+        Seat lost = oneLeads ? leader() : list.get(random.nextInt(list.size()));
         long epoch = crew.highestToken() >>> Integer.SIZE;
         broken = true;
         long since = MachineClock.now();
@@ -186,7 +195,7 @@ final class ElectedFaults implements Nemesis.Servers {
         };
         // What the former leader has granted may be in a cache, or still be on its way.
         Predicate<RecordedHold> isNext =
-                elastic ? hold -> hold.token() >>> Integer.SIZE > epoch : hold -> hold.asked() > since;
+                oneLeads ? hold -> hold.token() >>> Integer.SIZE > epoch : hold -> hold.asked() > since;
         long next = crew.awaitGrant(since, isNext) - since;
         losses++;
         longest = Math.max(longest, next);

@@ -74,6 +74,7 @@ class FailoverHistoryTest {
                 "failover",
                 directory,
                 true,
+                true,
                 GRANTED_WITHIN,
                 ClusterFaults.TTL.plusSeconds(5).plus(ELECT_WITHIN)));
     }
