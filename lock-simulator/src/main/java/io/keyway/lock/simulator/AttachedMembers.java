@@ -38,6 +38,9 @@ abstract class AttachedMembers extends FixedMembers {
     /** Of as many members as there may be. */
     static final List<String> IDS = List.of("a", "b", "c", "d", "e", "f");
 
+    /** The amount of a crash by which the file is lost. */
+    static final int LOST = 3;
+
     private final Algorithm algorithm;
     private final Authority[] authorities;
     private final MachineFactory machines;
@@ -205,7 +208,7 @@ abstract class AttachedMembers extends FixedMembers {
 
     @Override
     public void restarts(SimNode member, Fault fault) {
-        if (fault.amount() == 3) {
+        if (fault.amount() == LOST) {
             world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
             member.disk().wipe();
             disks.remove(member.slot());

@@ -5,7 +5,6 @@ import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.bakery.BakeryView;
 import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
-import io.keyway.lock.peer.election.View;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Key;
@@ -27,8 +26,6 @@ final class BakeryMembers extends ElectingMembers {
     /** The elections of each member. */
     private final List<MachineFactory> elections = new ArrayList<>();
 
-    /** The latest view that any member has known. */
-    private View latest = View.NONE;
     /** By client, the member that it asks. */
     private final Map<Integer, Integer> attached = new HashMap<>();
     /** By client, how often it has dialled that one since it was served. */
@@ -64,7 +61,7 @@ final class BakeryMembers extends ElectingMembers {
             return super.dials(cell);
         }
         int client = cell.node().index();
-        List<String> members = latest.members().isEmpty() ? listed() : latest.members();
+        List<String> members = members();
         int slot = attached.getOrDefault(client, client % ids().size());
         boolean stays = members.contains(ids().get(slot)) && dials.merge(client, 1, Integer::sum) < PATIENCE;
         if (!stays) {
@@ -100,14 +97,8 @@ final class BakeryMembers extends ElectingMembers {
     /** V2, V3: while a home counts by a view, nobody lets anybody in who has got a seat by a later one. */
     @Override
     public void looked(SimNode node) {
-        if (!node.isMember()) {
-            return;
-        }
-        Machine known = machine(node, BakeryView.election());
-        if (known != null && Elections.view(known).id().compareTo(latest.id()) > 0) {
-            latest = Elections.view(known);
-        }
-        if (world.options().outOfSpec()) {
+        super.looked(node);
+        if (!node.isMember() || world.options().outOfSpec()) {
             return;
         }
         for (int home = 0; home < world.memberNodes(); home++) {

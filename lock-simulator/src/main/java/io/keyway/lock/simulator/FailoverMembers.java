@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.kernel.Cell;
@@ -12,6 +13,7 @@ import io.keyway.lock.peer.lease.FailoverView;
 import io.keyway.lock.peer.service.LockSettings;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 final class FailoverMembers extends ElectingMembers {
     /** The elections of each member. */
     private final List<MachineFactory> elections = new ArrayList<>();
+    /** Those that have lost their files, and have heard of no view since. */
+    private final Set<Integer> forgetful = new HashSet<>();
     /** How often each client has dialled. */
     private final Map<Integer, Integer> dials = new HashMap<>();
 
@@ -79,9 +83,32 @@ final class FailoverMembers extends ElectingMembers {
         return earlier.member() == later.member();
     }
 
+    /**
+     * If all members lose their files they begin anew, and tokens rise by the wall clock alone: more seconds go by than
+     * leaders take over, but not in a world of some seconds. So one of the list is left that has its file.
+     */
+    @Override
+    public void restarts(SimNode member, Fault fault) {
+        forgetful.removeIf(slot -> {
+            Machine election = election(world.member(slot));
+            return election != null && !Elections.view(election).id().equals(ViewId.NONE);
+        });
+        if (fault.amount() == LOST
+                && members().stream()
+                        .map(ids()::indexOf)
+                        .allMatch(slot -> slot == member.slot() || forgetful.contains(slot))) {
+            return;
+        }
+        super.restarts(member, fault);
+        if (fault.amount() == LOST) {
+            forgetful.add(member.slot());
+        }
+    }
+
     /** V3: one member at the most lets clients in. */
     @Override
     public void looked(SimNode node) {
+        super.looked(node);
         if (!node.isMember() || world.options().outOfSpec() || !serves(node)) {
             return;
         }

@@ -103,6 +103,8 @@ record Grant(
             if (cause instanceof MemberView.SessionEnded) {
                 Input input = member.main().lastInput();
                 boolean told = input instanceof Input.Died
+                        || (world.options().profile() == Options.Profile.FAILOVER
+                                && world.model().adoptsView(member))
                         || (input instanceof Input.Arrived arrived && ends(arrived.link(), world, grant));
                 return told ? SESSION_ENDED : SESSION_SILENT;
             }

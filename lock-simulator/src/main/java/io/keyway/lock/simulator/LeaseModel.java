@@ -188,6 +188,11 @@ final class LeaseModel implements Model {
     }
 
     @Override
+    public boolean adoptsView(SimNode member) {
+        return topology.adoptsView(member);
+    }
+
+    @Override
     public void listChange(SimNode member, Fault fault) {
         topology.listChange(member, fault);
     }

@@ -42,6 +42,11 @@ interface Model {
     /** A member ends in good order: what it knows is for the next one. */
     default void handsOver(SimNode member) {}
 
+    /** Whether its present step gave that member another view: a leader that takes over anew forgets its clients. */
+    default boolean adoptsView(SimNode member) {
+        return false;
+    }
+
     /** The operator has ended a member, and gives it another list. */
     default void listChange(SimNode member, Fault fault) {}
 

@@ -53,6 +53,11 @@ interface Topology extends Seats {
     default void handsOver(SimNode member) {}
 
     /** As of {@link Model}. */
+    default boolean adoptsView(SimNode member) {
+        return false;
+    }
+
+    /** As of {@link Model}. */
     default long logicalClock(SimNode client) {
         return 0;
     }

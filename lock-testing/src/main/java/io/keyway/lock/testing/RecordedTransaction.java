@@ -204,10 +204,15 @@ final class RecordedTransaction implements AutoCloseable {
         }
     }
 
-    /** Asks whether all is held, and writes the answers. */
+    /** Asks whether all is held, and writes the answers; one that is aborted keeps what it has, and is asked no more. */
     boolean ask() {
         long before = MachineClock.now();
-        boolean all = transaction.status() == Status.HELD;
+        Status status = transaction.status();
+        if (status == Status.ABORTED) {
+            aborted = true;
+            return false;
+        }
+        boolean all = status == Status.HELD;
         List<Lock> locks;
         synchronized (held) {
             locks = List.copyOf(held);
