@@ -204,7 +204,7 @@ final class RecordedTransaction implements AutoCloseable {
         }
     }
 
-    /** Asks whether all is held, and writes the answers; one that is aborted keeps what it has, and is asked no more. */
+    /** Asks whether all is held, and writes the answers; one that is aborted keeps what it has, and is not asked. */
     boolean ask() {
         long before = MachineClock.now();
         Status status = transaction.status();

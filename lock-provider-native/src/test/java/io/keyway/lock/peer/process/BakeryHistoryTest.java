@@ -77,8 +77,8 @@ class BakeryHistoryTest {
     }
 
     /**
-     * The same while members are added and removed: who leads since then lets nobody in for a while, so that the loss of
-     * another leader keeps all waiting.
+     * The same while members are added and removed: who leads since then lets nobody in for a while, so that the loss
+     * of another leader keeps all waiting.
      */
     @Test
     @Tag("soak")
