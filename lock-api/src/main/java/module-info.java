@@ -3,6 +3,7 @@ module io.keyway.lock {
     requires static transitive org.jspecify;
 
     exports io.keyway.lock;
+    exports io.keyway.lock.group;
     exports io.keyway.lock.kit.table;
     exports io.keyway.lock.spi;
 

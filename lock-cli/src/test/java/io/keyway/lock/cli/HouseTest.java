@@ -26,6 +26,7 @@ import org.junit.jupiter.api.TestFactory;
  */
 class HouseTest {
     private static final String API = "io.keyway.lock";
+    private static final String GROUP = "io.keyway.lock.group";
     private static final String SPI = "io.keyway.lock.spi";
     private static final String KIT = "io.keyway.lock.kit";
     private static final String TABLE = "io.keyway.lock.kit.table";
@@ -49,6 +50,7 @@ class HouseTest {
         assertThat(HOUSE.stream().map(room -> room.getPackageName()).distinct())
                 .contains(
                         API,
+                        GROUP,
                         SPI,
                         KIT,
                         TABLE,
@@ -65,7 +67,8 @@ class HouseTest {
                         "io.keyway.lock.zookeeper");
         assertThat(HOUSE.stream()
                         .map(room -> room.getPackageName())
-                        .filter(room -> !List.of(API, SPI, KIT, TABLE, AGENT).contains(room))
+                        .filter(room ->
+                                !List.of(API, GROUP, SPI, KIT, TABLE, AGENT).contains(room))
                         .filter(room -> !room.startsWith("io.keyway.lock.cli"))
                         .filter(room -> !room.startsWith("io.keyway.lock.simulator"))
                         .filter(room -> !room.startsWith("io.keyway.lock.tck"))
@@ -78,10 +81,22 @@ class HouseTest {
     void theApiKnowsNothingAboveIt() {
         noClasses()
                 .that()
-                .resideInAnyPackage(API, SPI, KIT, TABLE, AGENT)
+                .resideInAnyPackage(API, GROUP, SPI, KIT, TABLE, AGENT)
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.keyway..")
-                        .and(DescribedPredicate.not(resideInAnyPackage(API, SPI, KIT, TABLE, AGENT))))
+                        .and(DescribedPredicate.not(resideInAnyPackage(API, GROUP, SPI, KIT, TABLE, AGENT))))
+                .check(HOUSE);
+    }
+
+    /** It stands on what any application sees. */
+    @Test
+    void groupsKnowTheApiAlone() {
+        noClasses()
+                .that()
+                .resideInAPackage(GROUP)
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage("io.keyway..").and(DescribedPredicate.not(resideInAnyPackage(API, GROUP))))
                 .check(HOUSE);
     }
 

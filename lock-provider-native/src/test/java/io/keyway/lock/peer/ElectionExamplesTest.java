@@ -15,6 +15,10 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Subscription;
+import io.keyway.lock.group.ElectionGroup;
+import io.keyway.lock.group.GroupMember;
+import io.keyway.lock.group.GroupOptions;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -167,6 +171,55 @@ class ElectionExamplesTest {
         candidacy.close();
         await().until(() -> done.contains("stop"));
         assertThat(done.get(0)).startsWith("start, under token ");
+    }
+
+    // group begins
+    /** Gives numbers; the next leader goes on where this one stopped. */
+    static final class Numbers implements GroupMember {
+        private long last;
+
+        @Override
+        public void elected(long token, Optional<byte[]> handed) {
+            last = handed.map(state -> ByteBuffer.wrap(state).getLong()).orElse(token);
+        }
+
+        @Override
+        public byte[] state() {
+            return ByteBuffer.allocate(Long.BYTES).putLong(last).array();
+        }
+
+        @Override
+        public byte[] called(String from, byte[] request) {
+            last++;
+            return state();
+        }
+    }
+
+    /** The next number, of whoever leads. */
+    static long next(ElectionGroup numbers) throws Exception {
+        byte[] answer = numbers.call(new byte[0], Duration.ofSeconds(5))
+                .toCompletableFuture()
+                .get();
+        return ByteBuffer.wrap(answer).getLong();
+    }
+    // group ends
+
+    @Test
+    void numbersGoOnWithTheNextLeader() throws Exception {
+        ElectionGroup first =
+                ElectionGroup.stand(locks.election("numbers").as("one"), new Numbers(), GroupOptions.defaults());
+        ElectionGroup second =
+                ElectionGroup.stand(other.election("numbers").as("two"), new Numbers(), GroupOptions.defaults());
+        try (first;
+                second) {
+            await().until(() -> first.isLeading() || second.isLeading());
+            long before = next(first);
+            assertThat(next(second)).isEqualTo(before + 1);
+            assertThat(next(first)).isEqualTo(before + 2);
+            (first.isLeading() ? first : second).close();
+            await().until(() -> first.isLeading() || second.isLeading());
+            assertThat(next(first.isLeading() ? first : second)).isEqualTo(before + 3);
+        }
     }
 
     @Test

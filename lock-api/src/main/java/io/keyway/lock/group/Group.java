@@ -1,0 +1,584 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.group;
+
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.group.GroupCallException.Reason;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A group as one of its processes knows it.
+ *
+ * <p><b>States.</b> <i>Leading</i>: this process leads, and others follow it, each over a link. <i>Following</i>: it
+ * has a link to whoever leads. <i>Seeking</i>: somebody leads, as the store says, and a thread looks where and dials;
+ * again and again. <i>Alone</i>: nobody leads.
+ *
+ * <p><b>Messages</b> ({@link Frame}) to the leader: CALL, CAST, REPLY, TAKEN. From the leader: STATE first, ANSWER,
+ * FAILED, NOT_LEADING, ASK, TELL, and HANDED last, if it gives up.
+ *
+ * <p><b>Invariants.</b>
+ *
+ * <ul>
+ *   <li>One thread does all that is done here, and calls the member.
+ *   <li>The token of the one that is followed never falls: who has heard of a later leader takes nothing from an
+ *       earlier one.
+ *   <li>A call is carried out only while the lease of the leader is believed in, as asked at that moment. One that was
+ *       not is kept by its caller for the next leader; one that was sent and has no answer when the link ends may have
+ *       been carried out, and is never sent again.
+ *   <li>What a leader has handed on goes to the leader of the very next token that is heard of.
+ * </ul>
+ */
+final class Group {
+    private static final Logger LOG = System.getLogger(Group.class.getName());
+    /** Between two attempts to reach the leader, in milliseconds. */
+    private static final long AGAIN = 200;
+
+    /** Finds the leader and dials; on a thread of its own. */
+    interface Search {
+        /** The link to the leader, which has been greeted. */
+        Found find() throws Exception;
+    }
+
+    /** A link to the leader of that name and token. */
+    record Found(Link link, String leader, long token) {}
+
+    private record Follower(String name, boolean candidate) {}
+
+    /** A call or a cast, until it is over. */
+    private static final class Call {
+        final byte[] request;
+        final boolean isCast;
+        final CompletableFuture<byte[]> answer = new CompletableFuture<>();
+        long number;
+
+        Call(byte[] request, boolean isCast) {
+            this.request = request;
+            this.isCast = isCast;
+        }
+
+        void fail(Reason reason, boolean mayBeDone, String why) {
+            answer.completeExceptionally(new GroupCallException(reason, mayBeDone, why));
+        }
+    }
+
+    /** What the leader asks, until all have answered or the time is up. */
+    private record Question(Set<Link> asked, Map<String, byte[]> answers, CompletableFuture<Map<String, byte[]>> all) {}
+
+    private final String title;
+    private final String name;
+    private final GroupMember member;
+    private final int longest;
+    private final Search search;
+    private final ScheduledThreadPoolExecutor thread;
+    private BooleanSupplier believes = () -> false;
+
+    private final Map<Link, Follower> followers = new LinkedHashMap<>();
+    private final Deque<Call> kept = new ArrayDeque<>();
+    private final Map<Long, Call> sent = new HashMap<>();
+    private final Map<Long, Question> questions = new HashMap<>();
+    private long numbers;
+    /** The token by which this process leads; 0 while it does not. */
+    private long leading;
+    /** Who leads, as the store says or it has said itself; empty if nobody does. */
+    private String leader = "";
+
+    private long leaderToken;
+    private @Nullable Link link;
+    private boolean seeking;
+    /** The highest token of a leader that it has heard of. */
+    private long highest;
+
+    private byte @Nullable [] handed;
+    private long handedBy;
+    /** While a leader gives up: whose word is missing that it has the state, and what happens then. */
+    private final Set<Link> untaken = new HashSet<>();
+
+    private @Nullable CompletableFuture<Boolean> givenUp;
+    private boolean closed;
+
+    Group(String title, String name, GroupMember member, int longest, Search search) {
+        this.title = title;
+        this.name = name;
+        this.member = member;
+        this.longest = longest;
+        this.search = search;
+        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread made = new Thread(task, title);
+            made.setDaemon(true);
+            return made;
+        });
+        thread.setRemoveOnCancelPolicy(true);
+    }
+
+    /** Whether this process leads at this moment, by its lease. */
+    void believes(BooleanSupplier lease) {
+        believes = lease;
+    }
+
+    /** Does that on the thread of the group; nothing once it is closed. */
+    void post(Runnable step) {
+        try {
+            thread.execute(() -> run(step));
+        } catch (RejectedExecutionException e) {
+            // The group is closed.
+        }
+    }
+
+    private void after(long millis, Runnable step) {
+        try {
+            ScheduledFuture<?> unused = thread.schedule(() -> run(step), millis, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // The group is closed.
+        }
+    }
+
+    private void run(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            LOG.log(Level.WARNING, title + ": a callback of the member, or what waits for an answer, has failed", e);
+        }
+    }
+
+    // The election
+
+    /** This process leads, by its lease. */
+    void elected(long token) {
+        forgetLeader(name, token);
+        long before = highest;
+        highest = Math.max(highest, token);
+        leading = token;
+        byte[] state = handedBy == before && before != 0 ? handed : null;
+        handed = null;
+        LOG.log(Level.DEBUG, () -> title + ": this process leads, token " + token);
+        run(() -> member.elected(token, Optional.ofNullable(state)));
+        List<Call> waiting = List.copyOf(kept);
+        kept.clear();
+        waiting.forEach(this::carryOut);
+    }
+
+    /**
+     * This process gives the leadership up; nothing happens if it does not lead.
+     *
+     * @param limit how long it may take until the others have its state
+     * @return completes when they have, or the time is up
+     */
+    CompletionStage<Boolean> surrendered(Duration limit) {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        if (leading == 0) {
+            done.complete(false);
+            return done;
+        }
+        long token = leading;
+        byte[] state = new byte[0];
+        try {
+            state = member.surrendered();
+        } catch (RuntimeException e) {
+            LOG.log(Level.WARNING, title + ": the member hands nothing on", e);
+        }
+        leading = 0;
+        leader = "";
+        givenUp = done;
+        untaken.addAll(followers.keySet());
+        for (Link each : followers.keySet()) {
+            if (state.length <= longest) {
+                each.send(new Frame(Frame.Kind.HANDED, token, state));
+            }
+        }
+        after(limit.toMillis(), this::leaveFollowers);
+        if (untaken.isEmpty() || state.length > longest) {
+            leaveFollowers();
+        }
+        return done;
+    }
+
+    /** This process has lost the leadership. */
+    void deposed(LeaseLoss loss) {
+        if (leading != 0) {
+            leading = 0;
+            leader = "";
+            leaveFollowers();
+            run(() -> member.deposed(loss));
+        }
+    }
+
+    private void leaveFollowers() {
+        if (leading != 0) {
+            return;
+        }
+        untaken.clear();
+        List<Link> all = List.copyOf(followers.keySet());
+        followers.clear();
+        all.forEach(Link::close);
+        questions.values().forEach(each -> each.all().complete(each.answers()));
+        questions.clear();
+        CompletableFuture<Boolean> done = givenUp;
+        givenUp = null;
+        if (done != null) {
+            done.complete(true);
+        }
+    }
+
+    /** Another process leads, as the store says; 0 if it shows no token. */
+    void observed(String who, long token) {
+        if (who.equals(name) || leading != 0 || (token != 0 && token < highest)) {
+            return;
+        }
+        if (!who.equals(leader) || token != leaderToken) {
+            forgetLeader(who, token);
+        }
+        highest = Math.max(highest, token);
+        seek();
+    }
+
+    /** Nobody leads, or another one than that, as the store says. */
+    void observedEnd(String who) {
+        if (who.equals(leader) && leading == 0) {
+            forgetLeader("", 0);
+        }
+    }
+
+    private void forgetLeader(String next, long token) {
+        Link former = link;
+        String whom = leader;
+        link = null;
+        leader = next;
+        leaderToken = token;
+        if (former != null) {
+            former.close();
+            loseLink(whom);
+        }
+    }
+
+    // Following
+
+    private void seek() {
+        if (closed || seeking || leading != 0 || link != null || leader.isEmpty()) {
+            return;
+        }
+        seeking = true;
+        Link.start(title + "-seeks", () -> {
+            try {
+                Found found = search.find();
+                post(() -> found(found));
+            } catch (InterruptedException e) {
+                post(() -> seeking = false);
+            } catch (Exception e) {
+                LOG.log(Level.DEBUG, () -> title + ": the leader is not reached: " + e.getMessage());
+                post(() -> {
+                    seeking = false;
+                    after(AGAIN, this::seek);
+                });
+            }
+        });
+    }
+
+    private void found(Found found) {
+        seeking = false;
+        if (closed || leading != 0 || link != null || found.token() < highest) {
+            found.link().close();
+            after(AGAIN, this::seek);
+            return;
+        }
+        Link next = found.link();
+        link = next;
+        leader = found.leader();
+        leaderToken = found.token();
+        highest = found.token();
+        next.run(title, frame -> post(() -> ofLeader(next, frame)), () -> post(() -> ended(next)));
+        List<Call> waiting = List.copyOf(kept);
+        kept.clear();
+        waiting.forEach(call -> send(next, call));
+    }
+
+    private void ended(Link over) {
+        if (over == link) {
+            String whom = leader;
+            link = null;
+            loseLink(whom);
+            after(AGAIN, this::seek);
+        } else if (followers.remove(over) != null) {
+            List.copyOf(questions.values()).forEach(each -> left(each, over));
+            taken(over);
+        }
+    }
+
+    private void loseLink(String whom) {
+        List<Call> all = new ArrayList<>(sent.values());
+        sent.clear();
+        all.forEach(call -> call.fail(
+                Reason.LEADER_DIED, true, whom + ", who led, is gone; whether it carried the call out is not known"));
+        run(() -> member.leaderGone(whom));
+    }
+
+    private void ofLeader(Link from, Frame frame) {
+        if (from != link) {
+            return;
+        }
+        switch (frame.kind()) {
+            case STATE -> run(() -> member.following(leader, frame.number(), frame.content()));
+            case ANSWER -> answered(frame, call -> call.answer.complete(frame.content()));
+            case FAILED ->
+                answered(
+                        frame,
+                        call -> call.fail(
+                                Reason.FAILED, true, leader + " could not answer: " + Text.of(frame.content())));
+            case NOT_LEADING -> answered(frame, kept::add);
+            case ASK ->
+                from.send(new Frame(Frame.Kind.REPLY, frame.number(), fitting(member.asked(leader, frame.content()))));
+            case TELL -> run(() -> member.told(leader, frame.content()));
+            case HANDED -> {
+                handed = frame.content();
+                handedBy = frame.number();
+                from.send(Frame.of(Frame.Kind.TAKEN, frame.number()));
+            }
+            default -> from.close();
+        }
+    }
+
+    private void answered(Frame frame, Consumer<Call> then) {
+        Call call = sent.remove(frame.number());
+        if (call != null) {
+            then.accept(call);
+        }
+    }
+
+    private byte[] fitting(byte[] content) {
+        if (content.length > longest) {
+            throw new IllegalStateException(
+                    "what the member says has " + content.length + " bytes, and " + longest + " are allowed");
+        }
+        return content;
+    }
+
+    // Leading
+
+    /** Somebody wants to follow, and has proved itself. */
+    void joined(Link from, Greeting.Hello hello) {
+        if (closed || leading == 0 || !believes.getAsBoolean()) {
+            Link.start(title + "-refuses", () -> Entrance.refuse(from, name + " does not lead"));
+            return;
+        }
+        followers.put(from, new Follower(hello.name(), hello.candidate()));
+        from.run(title, frame -> post(() -> ofFollower(from, frame)), () -> post(() -> ended(from)));
+        from.send(new Frame(Frame.Kind.WELCOME, leading, hello.proof()));
+        try {
+            from.send(new Frame(Frame.Kind.STATE, leading, fitting(member.state())));
+        } catch (RuntimeException e) {
+            from.close();
+            throw e;
+        }
+    }
+
+    private void ofFollower(Link from, Frame frame) {
+        Follower who = followers.get(from);
+        if (who == null) {
+            return;
+        }
+        switch (frame.kind()) {
+            case CALL -> from.send(answer(who.name(), frame));
+            case CAST -> {
+                if (leads()) {
+                    run(() -> member.cast(who.name(), frame.content()));
+                }
+            }
+            case REPLY -> {
+                Question question = questions.get(frame.number());
+                if (question != null && question.asked().contains(from)) {
+                    question.answers().put(who.name(), frame.content());
+                    left(question, from);
+                }
+            }
+            case TAKEN -> taken(from);
+            default -> from.close();
+        }
+    }
+
+    private boolean leads() {
+        return leading != 0 && believes.getAsBoolean();
+    }
+
+    private Frame answer(String who, Frame call) {
+        if (!leads()) {
+            return Frame.of(Frame.Kind.NOT_LEADING, call.number());
+        }
+        try {
+            return new Frame(Frame.Kind.ANSWER, call.number(), fitting(member.called(who, call.content())));
+        } catch (Exception e) {
+            byte[] why = Text.bytes(Text.of(e));
+            return new Frame(Frame.Kind.FAILED, call.number(), Arrays.copyOf(why, Math.min(why.length, longest)));
+        }
+    }
+
+    private void taken(Link by) {
+        if (untaken.remove(by) && untaken.isEmpty()) {
+            leaveFollowers();
+        }
+    }
+
+    private void left(Question question, Link by) {
+        if (question.asked().remove(by) && question.asked().isEmpty()) {
+            questions.values().remove(question);
+            question.all().complete(question.answers());
+        }
+    }
+
+    // What its user says
+
+    /** A call, or a cast, which is over when it has gone out. */
+    CompletableFuture<byte[]> say(byte[] request, boolean isCast, Duration limit) {
+        Call call = new Call(request.clone(), isCast);
+        post(() -> {
+            if (leads()) {
+                carryOut(call);
+            } else if (link != null) {
+                send(link, call);
+            } else {
+                kept.add(call);
+                seek();
+            }
+            if (!call.answer.isDone()) {
+                after(limit.toMillis(), () -> expire(call, limit));
+            }
+        });
+        if (thread.isShutdown()) {
+            call.fail(Reason.CLOSED, false, "the group " + title + " is closed");
+        }
+        return call.answer;
+    }
+
+    private void expire(Call call, Duration limit) {
+        if (call.answer.isDone()) {
+            return;
+        }
+        if (kept.remove(call)) {
+            call.fail(Reason.NO_LEADER, false, "nobody led, or was reached, within " + limit);
+        } else if (sent.remove(call.number) != null) {
+            call.fail(Reason.NO_ANSWER, true, leader + " has not answered within " + limit);
+        }
+    }
+
+    private void send(Link to, Call call) {
+        call.number = ++numbers;
+        if (call.isCast) {
+            to.send(new Frame(Frame.Kind.CAST, 0, call.request));
+            call.answer.complete(new byte[0]);
+        } else {
+            sent.put(call.number, call);
+            to.send(new Frame(Frame.Kind.CALL, call.number, call.request));
+        }
+    }
+
+    /** By the leader itself. */
+    private void carryOut(Call call) {
+        if (call.isCast) {
+            run(() -> member.cast(name, call.request));
+            call.answer.complete(new byte[0]);
+            return;
+        }
+        Frame frame = answer(name, new Frame(Frame.Kind.CALL, 0, call.request));
+        switch (frame.kind()) {
+            case ANSWER -> call.answer.complete(frame.content());
+            case FAILED -> call.fail(Reason.FAILED, true, name + " could not answer: " + Text.of(frame.content()));
+            default -> kept.add(call);
+        }
+    }
+
+    CompletableFuture<Map<String, byte[]>> ask(byte[] question, Duration limit) {
+        CompletableFuture<Map<String, byte[]>> all = new CompletableFuture<>();
+        byte[] asked = question.clone();
+        post(() -> {
+            if (!leads()) {
+                all.completeExceptionally(doesNotLead());
+                return;
+            }
+            long number = ++numbers;
+            Question open = new Question(new HashSet<>(), new LinkedHashMap<>(), all);
+            followers.forEach((each, who) -> {
+                if (who.candidate()) {
+                    open.asked().add(each);
+                    each.send(new Frame(Frame.Kind.ASK, number, asked));
+                }
+            });
+            if (open.asked().isEmpty()) {
+                all.complete(open.answers());
+                return;
+            }
+            questions.put(number, open);
+            after(limit.toMillis(), () -> {
+                questions.remove(number);
+                all.complete(open.answers());
+            });
+        });
+        if (thread.isShutdown()) {
+            all.completeExceptionally(doesNotLead());
+        }
+        return all;
+    }
+
+    CompletableFuture<Boolean> broadcast(byte[] message, boolean observersToo) {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        byte[] said = message.clone();
+        post(() -> {
+            if (!leads()) {
+                done.completeExceptionally(doesNotLead());
+                return;
+            }
+            followers.forEach((each, who) -> {
+                if (observersToo || who.candidate()) {
+                    each.send(new Frame(Frame.Kind.TELL, 0, said));
+                }
+            });
+            done.complete(true);
+        });
+        if (thread.isShutdown()) {
+            done.completeExceptionally(doesNotLead());
+        }
+        return done;
+    }
+
+    private IllegalStateException doesNotLead() {
+        return new IllegalStateException(name + " does not lead, and only the leader asks and tells all: " + title);
+    }
+
+    /** Ends all, whatever waits. */
+    void close() {
+        post(() -> {
+            closed = true;
+            leading = 0;
+            leaveFollowers();
+            Link former = link;
+            link = null;
+            if (former != null) {
+                former.close();
+            }
+            List<Call> all = new ArrayList<>(kept);
+            all.forEach(call -> call.fail(Reason.CLOSED, false, "the group " + title + " was closed"));
+            sent.values().forEach(call -> call.fail(Reason.CLOSED, true, "the group " + title + " was closed"));
+            kept.clear();
+            sent.clear();
+            thread.shutdownNow();
+        });
+    }
+}
