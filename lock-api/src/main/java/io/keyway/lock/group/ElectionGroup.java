@@ -16,6 +16,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -68,36 +69,29 @@ public final class ElectionGroup implements AutoCloseable {
         this.greeting = new Greeting(asked.name().value(), options.secret());
         this.entrance = observerName == null ? new Entrance(options, greeting, this::joined) : null;
         this.election = entrance == null ? asked : asked.with(metadata(entrance));
-        boolean stood = false;
+        Candidacy stands = null;
+        boolean complete = false;
         try {
-            if (observerName == null) {
-                Events events = new Events();
-                Candidacy stands = election.stand(events);
-                this.candidacy = stands;
-                this.name = stands.name();
-                this.group = made(member);
-                group.believes(stands::isLeading);
-                events.begin(this);
-            } else {
-                this.candidacy = null;
-                this.name = observerName;
-                this.group = made(member);
-            }
+            Events events = new Events();
+            stands = entrance == null ? null : election.stand(events);
+            this.candidacy = stands;
+            this.name = stands == null ? Objects.requireNonNull(observerName) : stands.name();
+            this.group = new Group(
+                    "keyway-group-" + name, name, member, options.longestMessage(), this::isLeading, this::search);
             this.observer = election.observe(this::observed);
-            stood = true;
+            events.begin(this);
+            complete = true;
         } finally {
-            if (!stood && entrance != null) {
+            if (!complete && entrance != null) {
                 entrance.close();
+            }
+            if (!complete && stands != null) {
+                stands.close();
             }
         }
         if (entrance != null) {
             entrance.run("keyway-group-" + name);
         }
-    }
-
-    private Group made(GroupMember member) {
-        String title = "keyway-group-" + name;
-        return new Group(title, name, member, options.longestMessage(), this::search);
     }
 
     private LockOptions metadata(Entrance at) {
@@ -199,7 +193,9 @@ public final class ElectionGroup implements AutoCloseable {
     }
 
     private void joined(Link link, Greeting.Hello hello) {
-        group.post(() -> group.joined(link, hello));
+        if (!group.post(() -> group.joined(link, hello))) {
+            link.close();
+        }
     }
 
     private Group.Found search() throws IOException, InterruptedException {

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.group;
 
+import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.group.GroupCallException.Reason;
 import java.lang.System.Logger;
@@ -91,7 +92,7 @@ final class Group {
     private final int longest;
     private final Search search;
     private final ScheduledThreadPoolExecutor thread;
-    private BooleanSupplier believes = () -> false;
+    private final BooleanSupplier believes;
 
     private final Map<Link, Follower> followers = new LinkedHashMap<>();
     private final Deque<Call> kept = new ArrayDeque<>();
@@ -117,11 +118,13 @@ final class Group {
     private @Nullable CompletableFuture<Boolean> givenUp;
     private boolean closed;
 
-    Group(String title, String name, GroupMember member, int longest, Search search) {
+    /** {@code believes} is whether this process leads at this moment, by its lease. */
+    Group(String title, String name, GroupMember member, int longest, BooleanSupplier believes, Search search) {
         this.title = title;
         this.name = name;
         this.member = member;
         this.longest = longest;
+        this.believes = believes;
         this.search = search;
         this.thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread made = new Thread(task, title);
@@ -131,17 +134,13 @@ final class Group {
         thread.setRemoveOnCancelPolicy(true);
     }
 
-    /** Whether this process leads at this moment, by its lease. */
-    void believes(BooleanSupplier lease) {
-        believes = lease;
-    }
-
-    /** Does that on the thread of the group; nothing once it is closed. */
-    void post(Runnable step) {
+    /** Does that on the thread of the group; false if it is closed. */
+    boolean post(Runnable step) {
         try {
             thread.execute(() -> run(step));
+            return true;
         } catch (RejectedExecutionException e) {
-            // The group is closed.
+            return false;
         }
     }
 
@@ -284,6 +283,8 @@ final class Group {
                 post(() -> found(found));
             } catch (InterruptedException e) {
                 post(() -> seeking = false);
+            } catch (ClientClosedException e) {
+                post(() -> leader = ""); // nobody is found any more
             } catch (Exception e) {
                 LOG.log(Level.DEBUG, () -> title + ": the leader is not reached: " + e.getMessage());
                 post(() -> {
@@ -459,7 +460,10 @@ final class Group {
                 seek();
             }
             if (!call.answer.isDone()) {
-                after(limit.toMillis(), () -> expire(call, limit));
+                ScheduledFuture<?> timer =
+                        thread.schedule(() -> run(() -> expire(call, limit)), limit.toMillis(), TimeUnit.MILLISECONDS);
+                CompletionStage<byte[]> answer = call.answer;
+                answer.whenComplete((bytes, failure) -> timer.cancel(false));
             }
         });
         if (thread.isShutdown()) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Candidate;
+import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
@@ -316,6 +317,15 @@ class ElectionGroupTest {
         assertThatThrownBy(() -> answer(third.call(bytes("x"), Duration.ofSeconds(1))))
                 .hasMessageContaining("nobody led, or was reached");
         assertThat(c.heard).isEmpty();
+    }
+
+    @Test
+    void aClientThatIsClosedHasNoGroups() throws Exception {
+        LockClient closed = client();
+        closed.close();
+        assertThatThrownBy(() -> stand(closed, new Member("a"), GroupOptions.defaults()))
+                .isInstanceOf(ClientClosedException.class);
+        assertThat(client().election("group").candidates()).isEmpty();
     }
 
     @Test
