@@ -315,9 +315,11 @@ final class AgentModel implements Model {
         return "";
     }
 
+    /** Over slow links circles take long to be found, and those who give way meet in others. */
     @Override
     public long finishWithin() {
-        long atOneMember = 12 * world.options().maxTtl() + 20 * Nanos.SECOND;
+        long slow = 200 * world.options().latency();
+        long atOneMember = 12 * world.options().maxTtl() + 20 * Nanos.SECOND + slow;
         return isOverNodes() ? 3 * atOneMember : atOneMember; // nodes are asked one after the other
     }
 
