@@ -36,6 +36,9 @@ class AgentSimulationTest {
     /** Of these, of a latency of 80 ms. */
     private static final long LONG_WAY = NODES + 418;
 
+    /** A lease over nodes lasts for so many latencies at the least. */
+    private static final int ASKING = 20;
+
     private static final long SLOW_LINK = 1_073_762_519L;
 
     /** Of the soak, in which two once surrendered the same lock to each other for as long as a third one held. */
@@ -101,8 +104,9 @@ class AgentSimulationTest {
                 .with("users", String.valueOf(draws.between(1, 3)))
                 .with("names", String.valueOf(draws.between(2, 5)))
                 .with("outOfSpec", "false");
-        if (mixed) {
-            // Five nodes are asked one after the other: leases last for longer than that.
+        boolean slow = ASKING * options.latency() > options.maxTtl() && seed != SLOW_LINK;
+        if (mixed || (isOverNodes(seed) && slow)) {
+            // The nodes are asked one after the other: leases last for longer than that.
             options = options.with("maxTtl", String.valueOf(LONG_TTL));
         }
         return !isCalm(seed)
