@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link OutcomeUnknownException}: asked, not answered. Something may be held, and is being cleaned up.
  *   <li>{@link LeaseLostException}: held before, not any more. Stop the work; acquire again for a new token.
  *   <li>{@link DeadlockException}: this request was chosen to end a deadlock. Nothing is held; try again.
+ *   <li>{@link io.keyway.lock.group.GroupCallException}: the leader of an election has not answered.
  *   <li>{@link InvalidLockUrlException}, {@link ProviderNotFoundException}, {@link UnsupportedFeatureException},
  *       {@link ClientClosedException}: the program or its configuration has to change.
  * </ul>

@@ -77,7 +77,13 @@ public final class ElectionGroup implements AutoCloseable {
             this.candidacy = stands;
             this.name = stands == null ? Objects.requireNonNull(observerName) : stands.name();
             this.group = new Group(
-                    "keyway-group-" + name, name, member, options.longestMessage(), this::isLeading, this::search);
+                    election.name(),
+                    "keyway-group-" + name,
+                    name,
+                    member,
+                    options.longestMessage(),
+                    this::isLeading,
+                    this::search);
             this.observer = election.observe(this::observed);
             events.begin(this);
             complete = true;

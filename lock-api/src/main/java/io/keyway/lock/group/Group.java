@@ -3,6 +3,7 @@ package io.keyway.lock.group;
 
 import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockName;
 import io.keyway.lock.group.GroupCallException.Reason;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -77,15 +78,12 @@ final class Group {
             this.request = request;
             this.isCast = isCast;
         }
-
-        void fail(Reason reason, boolean mayBeDone, String why) {
-            answer.completeExceptionally(new GroupCallException(reason, mayBeDone, why));
-        }
     }
 
     /** What the leader asks, until all have answered or the time is up. */
     private record Question(Set<Link> asked, Map<String, byte[]> answers, CompletableFuture<Map<String, byte[]>> all) {}
 
+    private final LockName election;
     private final String title;
     private final String name;
     private final GroupMember member;
@@ -119,7 +117,15 @@ final class Group {
     private boolean closed;
 
     /** {@code believes} is whether this process leads at this moment, by its lease. */
-    Group(String title, String name, GroupMember member, int longest, BooleanSupplier believes, Search search) {
+    Group(
+            LockName election,
+            String title,
+            String name,
+            GroupMember member,
+            int longest,
+            BooleanSupplier believes,
+            Search search) {
+        this.election = election;
         this.title = title;
         this.name = name;
         this.member = member;
@@ -150,6 +156,10 @@ final class Group {
         } catch (RejectedExecutionException e) {
             // The group is closed.
         }
+    }
+
+    private void fail(Call call, Reason reason, boolean mayBeDone, String why) {
+        call.answer.completeExceptionally(new GroupCallException(reason, mayBeDone, why, election));
     }
 
     private void run(Runnable step) {
@@ -328,8 +338,11 @@ final class Group {
     private void loseLink(String whom) {
         List<Call> all = new ArrayList<>(sent.values());
         sent.clear();
-        all.forEach(call -> call.fail(
-                Reason.LEADER_DIED, true, whom + ", who led, is gone; whether it carried the call out is not known"));
+        all.forEach(call -> fail(
+                call,
+                Reason.LEADER_DIED,
+                true,
+                whom + ", who led, is gone; whether it carried the call out is not known"));
         run(() -> member.leaderGone(whom));
     }
 
@@ -343,8 +356,8 @@ final class Group {
             case FAILED ->
                 answered(
                         frame,
-                        call -> call.fail(
-                                Reason.FAILED, true, leader + " could not answer: " + Text.of(frame.content())));
+                        call -> fail(
+                                call, Reason.FAILED, true, leader + " could not answer: " + Text.of(frame.content())));
             case NOT_LEADING -> answered(frame, kept::add);
             case ASK ->
                 from.send(new Frame(Frame.Kind.REPLY, frame.number(), fitting(member.asked(leader, frame.content()))));
@@ -467,7 +480,7 @@ final class Group {
             }
         });
         if (thread.isShutdown()) {
-            call.fail(Reason.CLOSED, false, "the group " + title + " is closed");
+            fail(call, Reason.CLOSED, false, "the group " + title + " is closed");
         }
         return call.answer;
     }
@@ -477,9 +490,9 @@ final class Group {
             return;
         }
         if (kept.remove(call)) {
-            call.fail(Reason.NO_LEADER, false, "nobody led, or was reached, within " + limit);
+            fail(call, Reason.NO_LEADER, false, "nobody led, or was reached, within " + limit);
         } else if (sent.remove(call.number) != null) {
-            call.fail(Reason.NO_ANSWER, true, leader + " has not answered within " + limit);
+            fail(call, Reason.NO_ANSWER, true, leader + " has not answered within " + limit);
         }
     }
 
@@ -504,7 +517,7 @@ final class Group {
         Frame frame = answer(name, new Frame(Frame.Kind.CALL, 0, call.request));
         switch (frame.kind()) {
             case ANSWER -> call.answer.complete(frame.content());
-            case FAILED -> call.fail(Reason.FAILED, true, name + " could not answer: " + Text.of(frame.content()));
+            case FAILED -> fail(call, Reason.FAILED, true, name + " could not answer: " + Text.of(frame.content()));
             default -> kept.add(call);
         }
     }
@@ -578,8 +591,8 @@ final class Group {
                 former.close();
             }
             List<Call> all = new ArrayList<>(kept);
-            all.forEach(call -> call.fail(Reason.CLOSED, false, "the group " + title + " was closed"));
-            sent.values().forEach(call -> call.fail(Reason.CLOSED, true, "the group " + title + " was closed"));
+            all.forEach(call -> fail(call, Reason.CLOSED, false, "the group " + title + " was closed"));
+            sent.values().forEach(call -> fail(call, Reason.CLOSED, true, "the group " + title + " was closed"));
             kept.clear();
             sent.clear();
             thread.shutdownNow();

@@ -1,10 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.group;
 
-import org.jspecify.annotations.Nullable;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockName;
 
-/** A call of the leader of an {@link ElectionGroup} that was not answered. */
-public final class GroupCallException extends RuntimeException {
+/** A call of the leader of an {@link ElectionGroup} that was not answered. It concerns no grant. */
+public final class GroupCallException extends LockException {
     private static final long serialVersionUID = 1L;
 
     /** Why there is no answer. */
@@ -24,12 +25,9 @@ public final class GroupCallException extends RuntimeException {
     private final Reason reason;
     private final boolean mayBeDone;
 
-    GroupCallException(Reason reason, boolean mayBeDone, String message) {
-        this(reason, mayBeDone, message, null);
-    }
-
-    GroupCallException(Reason reason, boolean mayBeDone, String message, @Nullable Throwable cause) {
-        super(message, cause);
+    /** It is worth another try unless the leader has refused the call, or this group is closed. */
+    GroupCallException(Reason reason, boolean mayBeDone, String message, LockName election) {
+        super(message, null, election, null, reason != Reason.FAILED && reason != Reason.CLOSED, false);
         this.reason = reason;
         this.mayBeDone = mayBeDone;
     }
