@@ -33,7 +33,7 @@ class FirstListTest {
     static Stream<Arguments> algorithms() {
         return Stream.of(
                 Arguments.of("bakery", new BakeryAlgorithm(), "have not elected anybody yet"),
-                Arguments.of("failover", new FailoverAlgorithm(), "does not lead at this time"));
+                Arguments.of("failover", new FailoverAlgorithm(), "was not removed within 1000ms"));
     }
 
     @ParameterizedTest(name = "{0}")
