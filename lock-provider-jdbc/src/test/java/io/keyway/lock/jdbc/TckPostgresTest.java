@@ -14,7 +14,7 @@ class TckPostgresTest extends LockTck {
         return Subjects.postgres("");
     }
 
-    /** Fewer at a time: other tests of this module keep the same server busy meanwhile. */
+    /** Fewer at a time: other tests, with servers of their own, keep the machine busy meanwhile. */
     @Override
     protected TckConfig config() {
         return TckConfig.of(Profile.SMOKE).withParallel(4);
