@@ -20,9 +20,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -176,15 +175,14 @@ public final class ElectionGroup implements AutoCloseable {
     }
 
     private void handOn() {
-        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        CountDownLatch done = new CountDownLatch(1);
         Duration limit = patience;
-        group.post(() -> group.surrendered(limit).thenAccept(done::complete));
+        group.post(() -> group.surrendered(limit, done::countDown), done::countDown);
         try {
-            done.get(limit.toMillis() / 4 * 5, TimeUnit.MILLISECONDS);
+            // Otherwise the next leader begins without it.
+            boolean unused = done.await(limit.toMillis() / 4 * 5, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            // The next leader begins without it.
         }
     }
 
@@ -199,9 +197,7 @@ public final class ElectionGroup implements AutoCloseable {
     }
 
     private void joined(Link link, Greeting.Hello hello) {
-        if (!group.post(() -> group.joined(link, hello))) {
-            link.close();
-        }
+        group.post(() -> group.joined(link, hello), link::close);
     }
 
     private Group.Found search() throws IOException, InterruptedException {

@@ -113,7 +113,10 @@ final class Group {
     /** While a leader gives up: whose word is missing that it has the state, and what happens then. */
     private final Set<Link> untaken = new HashSet<>();
 
-    private @Nullable CompletableFuture<Boolean> givenUp;
+    private @Nullable Runnable givenUp;
+    /** What was heard of a later leader while this process led; its own end is told apart. */
+    private @Nullable Runnable noticed;
+
     private boolean closed;
 
     /** {@code believes} is whether this process leads at this moment, by its lease. */
@@ -138,24 +141,26 @@ final class Group {
             return made;
         });
         thread.setRemoveOnCancelPolicy(true);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(true); // or what was posted last would be forgotten
     }
 
-    /** Does that on the thread of the group; false if it is closed. */
-    boolean post(Runnable step) {
+    /** Does that on the thread of the group; nothing once it is closed. */
+    void post(Runnable step) {
+        post(step, () -> {});
+    }
+
+    /** Does one of these: the second one if the group is closed. */
+    void post(Runnable step, Runnable ifClosed) {
         try {
-            thread.execute(() -> run(step));
-            return true;
+            thread.execute(() -> run(closed ? ifClosed : step));
         } catch (RejectedExecutionException e) {
-            return false;
+            ifClosed.run();
         }
     }
 
-    private void after(long millis, Runnable step) {
-        try {
-            ScheduledFuture<?> unused = thread.schedule(() -> run(step), millis, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException e) {
-            // The group is closed.
-        }
+    /** By the thread of the group. */
+    private ScheduledFuture<?> after(long millis, Runnable step) {
+        return thread.schedule(() -> run(step), millis, TimeUnit.MILLISECONDS);
     }
 
     private void fail(Call call, Reason reason, boolean mayBeDone, String why) {
@@ -191,13 +196,12 @@ final class Group {
      * This process gives the leadership up; nothing happens if it does not lead.
      *
      * @param limit how long it may take until the others have its state
-     * @return completes when they have, or the time is up
+     * @param done run when they have, or the time is up
      */
-    CompletionStage<Boolean> surrendered(Duration limit) {
-        CompletableFuture<Boolean> done = new CompletableFuture<>();
+    void surrendered(Duration limit, Runnable done) {
         if (leading == 0) {
-            done.complete(false);
-            return done;
+            done.run();
+            return;
         }
         long token = leading;
         byte[] state = new byte[0];
@@ -215,11 +219,14 @@ final class Group {
                 each.send(new Frame(Frame.Kind.HANDED, token, state));
             }
         }
-        after(limit.toMillis(), this::leaveFollowers);
+        ScheduledFuture<?> unused = after(limit.toMillis(), () -> {
+            if (givenUp == done) {
+                leaveFollowers();
+            }
+        });
         if (untaken.isEmpty() || state.length > longest) {
             leaveFollowers();
         }
-        return done;
     }
 
     /** This process has lost the leadership. */
@@ -232,26 +239,33 @@ final class Group {
         }
     }
 
+    /** It leads no more, and nobody follows it. */
     private void leaveFollowers() {
-        if (leading != 0) {
-            return;
-        }
         untaken.clear();
         List<Link> all = List.copyOf(followers.keySet());
         followers.clear();
         all.forEach(Link::close);
         questions.values().forEach(each -> each.all().complete(each.answers()));
         questions.clear();
-        CompletableFuture<Boolean> done = givenUp;
+        Runnable done = givenUp;
         givenUp = null;
         if (done != null) {
-            done.complete(true);
+            done.run();
+        }
+        Runnable next = noticed;
+        noticed = null;
+        if (next != null) {
+            next.run();
         }
     }
 
     /** Another process leads, as the store says; 0 if it shows no token. */
     void observed(String who, long token) {
-        if (who.equals(name) || leading != 0 || (token != 0 && token < highest)) {
+        if (who.equals(name) || (token != 0 && token < highest)) {
+            return;
+        }
+        if (leading != 0) {
+            noticed = () -> observed(who, token);
             return;
         }
         if (!who.equals(leader) || token != leaderToken) {
@@ -290,7 +304,7 @@ final class Group {
         Link.start(title + "-seeks", () -> {
             try {
                 Found found = search.find();
-                post(() -> found(found));
+                post(() -> found(found), found.link()::close);
             } catch (InterruptedException e) {
                 post(() -> seeking = false);
             } catch (ClientClosedException e) {
@@ -299,17 +313,21 @@ final class Group {
                 LOG.log(Level.DEBUG, () -> title + ": the leader is not reached: " + e.getMessage());
                 post(() -> {
                     seeking = false;
-                    after(AGAIN, this::seek);
+                    seekLater();
                 });
             }
         });
     }
 
+    private void seekLater() {
+        ScheduledFuture<?> unused = after(AGAIN, this::seek);
+    }
+
     private void found(Found found) {
         seeking = false;
-        if (closed || leading != 0 || link != null || found.token() < highest) {
+        if (leading != 0 || link != null || found.token() < highest) {
             found.link().close();
-            after(AGAIN, this::seek);
+            seekLater();
             return;
         }
         Link next = found.link();
@@ -328,7 +346,7 @@ final class Group {
             String whom = leader;
             link = null;
             loseLink(whom);
-            after(AGAIN, this::seek);
+            seekLater();
         } else if (followers.remove(over) != null) {
             List.copyOf(questions.values()).forEach(each -> left(each, over));
             taken(over);
@@ -390,7 +408,7 @@ final class Group {
 
     /** Somebody wants to follow, and has proved itself. */
     void joined(Link from, Greeting.Hello hello) {
-        if (closed || leading == 0 || !believes.getAsBoolean()) {
+        if (!leads()) {
             Link.start(title + "-refuses", () -> Entrance.refuse(from, name + " does not lead"));
             return;
         }
@@ -463,25 +481,23 @@ final class Group {
     /** A call, or a cast, which is over when it has gone out. */
     CompletableFuture<byte[]> say(byte[] request, boolean isCast, Duration limit) {
         Call call = new Call(request.clone(), isCast);
-        post(() -> {
-            if (leads()) {
-                carryOut(call);
-            } else if (link != null) {
-                send(link, call);
-            } else {
-                kept.add(call);
-                seek();
-            }
-            if (!call.answer.isDone()) {
-                ScheduledFuture<?> timer =
-                        thread.schedule(() -> run(() -> expire(call, limit)), limit.toMillis(), TimeUnit.MILLISECONDS);
-                CompletionStage<byte[]> answer = call.answer;
-                answer.whenComplete((bytes, failure) -> timer.cancel(false));
-            }
-        });
-        if (thread.isShutdown()) {
-            fail(call, Reason.CLOSED, false, "the group " + title + " is closed");
-        }
+        post(
+                () -> {
+                    if (leads()) {
+                        carryOut(call);
+                    } else if (link != null) {
+                        send(link, call);
+                    } else {
+                        kept.add(call);
+                        seek();
+                    }
+                    if (!call.answer.isDone()) {
+                        ScheduledFuture<?> timer = after(limit.toMillis(), () -> expire(call, limit));
+                        CompletionStage<byte[]> answer = call.answer;
+                        answer.whenComplete((bytes, failure) -> timer.cancel(false));
+                    }
+                },
+                () -> fail(call, Reason.CLOSED, false, "the group " + title + " is closed"));
         return call.answer;
     }
 
@@ -525,53 +541,53 @@ final class Group {
     CompletableFuture<Map<String, byte[]>> ask(byte[] question, Duration limit) {
         CompletableFuture<Map<String, byte[]>> all = new CompletableFuture<>();
         byte[] asked = question.clone();
-        post(() -> {
-            if (!leads()) {
-                all.completeExceptionally(doesNotLead());
-                return;
-            }
-            long number = ++numbers;
-            Question open = new Question(new HashSet<>(), new LinkedHashMap<>(), all);
-            followers.forEach((each, who) -> {
-                if (who.candidate()) {
-                    open.asked().add(each);
-                    each.send(new Frame(Frame.Kind.ASK, number, asked));
-                }
-            });
-            if (open.asked().isEmpty()) {
-                all.complete(open.answers());
-                return;
-            }
-            questions.put(number, open);
-            after(limit.toMillis(), () -> {
-                questions.remove(number);
-                all.complete(open.answers());
-            });
-        });
-        if (thread.isShutdown()) {
-            all.completeExceptionally(doesNotLead());
-        }
+        post(
+                () -> {
+                    if (!leads()) {
+                        all.completeExceptionally(doesNotLead());
+                        return;
+                    }
+                    long number = ++numbers;
+                    Question open = new Question(new HashSet<>(), new LinkedHashMap<>(), all);
+                    followers.forEach((each, who) -> {
+                        if (who.candidate()) {
+                            open.asked().add(each);
+                            each.send(new Frame(Frame.Kind.ASK, number, asked));
+                        }
+                    });
+                    if (open.asked().isEmpty()) {
+                        all.complete(open.answers());
+                        return;
+                    }
+                    questions.put(number, open);
+                    ScheduledFuture<?> timer = after(limit.toMillis(), () -> {
+                        questions.remove(number);
+                        all.complete(open.answers());
+                    });
+                    CompletionStage<Map<String, byte[]>> answers = all;
+                    answers.whenComplete((each, failure) -> timer.cancel(false));
+                },
+                () -> all.completeExceptionally(doesNotLead()));
         return all;
     }
 
     CompletableFuture<Boolean> broadcast(byte[] message, boolean observersToo) {
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         byte[] said = message.clone();
-        post(() -> {
-            if (!leads()) {
-                done.completeExceptionally(doesNotLead());
-                return;
-            }
-            followers.forEach((each, who) -> {
-                if (observersToo || who.candidate()) {
-                    each.send(new Frame(Frame.Kind.TELL, 0, said));
-                }
-            });
-            done.complete(true);
-        });
-        if (thread.isShutdown()) {
-            done.completeExceptionally(doesNotLead());
-        }
+        post(
+                () -> {
+                    if (!leads()) {
+                        done.completeExceptionally(doesNotLead());
+                        return;
+                    }
+                    followers.forEach((each, who) -> {
+                        if (observersToo || who.candidate()) {
+                            each.send(new Frame(Frame.Kind.TELL, 0, said));
+                        }
+                    });
+                    done.complete(true);
+                },
+                () -> done.completeExceptionally(doesNotLead()));
         return done;
     }
 
@@ -584,6 +600,7 @@ final class Group {
         post(() -> {
             closed = true;
             leading = 0;
+            noticed = null;
             leaveFollowers();
             Link former = link;
             link = null;
@@ -595,7 +612,7 @@ final class Group {
             sent.values().forEach(call -> fail(call, Reason.CLOSED, true, "the group " + title + " was closed"));
             kept.clear();
             sent.clear();
-            thread.shutdownNow();
+            thread.shutdown();
         });
     }
 }

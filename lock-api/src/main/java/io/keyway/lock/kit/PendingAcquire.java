@@ -72,8 +72,8 @@ final class PendingAcquire extends Registry.Node {
     /** Since when it is in trouble, if it is. */
     private volatile long troubledAt;
 
-    /** Whether the engine may use the thread that waits for this. */
-    private boolean lends;
+    /** Whom the thread that waits for this is lent to, once; null if nobody has a use for it. */
+    private @Nullable BorrowingEngine borrower;
 
     /** Ends the wait at its limit, unless a thread waits that sees for itself that its time is up. */
     private volatile TimeSource.@Nullable Scheduled timer;
@@ -183,7 +183,7 @@ final class PendingAcquire extends Registry.Node {
             client.engine().convert(from.hold(), from.token(), request, lease);
         } else if (callerWaits && (wait == null || wait.compareTo(client.requestTimeout()) >= 0)) {
             // A call on the caller's thread takes no longer than the request timeout.
-            lends = client.engine() instanceof BorrowingEngine;
+            borrower = client.engine() instanceof BorrowingEngine engine ? engine : null;
             client.engine().submitWaiting(request, lease);
         } else {
             client.engine().submit(request, lease);
@@ -259,9 +259,10 @@ final class PendingAcquire extends Registry.Node {
 
     /** Waits for the outcome, or brings it about when the time is up. */
     private Optional<Lease> inTime() throws InterruptedException, ExecutionException {
-        if (lends && !outcome.isDone() && client.engine() instanceof BorrowingEngine borrower) {
-            lends = false;
-            borrower.lend(request, lendable());
+        BorrowingEngine engine = borrower;
+        if (engine != null && !outcome.isDone()) {
+            borrower = null;
+            engine.lend(request, lendable());
         }
         if (outcome.isDone()) {
             return outcome.get();

@@ -15,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import org.jspecify.annotations.Nullable;
 
 /** Members of which one, three or five are the leaders of a bakery, some perhaps sooner than others. */
 final class BakeryMembers extends ElectingMembers {
@@ -121,12 +120,6 @@ final class BakeryMembers extends ElectingMembers {
         if (seat.compareTo(view) > 0) {
             throw new Violation("V3", home + " counts by " + view + ", and " + leader + " speaks by " + seat);
         }
-    }
-
-    private static @Nullable Machine machine(SimNode member, Key key) {
-        return member.alive() && !member.cells().isEmpty()
-                ? member.main().cell().machine(key)
-                : null;
     }
 
     @Override

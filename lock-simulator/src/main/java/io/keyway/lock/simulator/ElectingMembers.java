@@ -52,8 +52,13 @@ abstract class ElectingMembers extends AttachedMembers {
 
     /** What a member has of elections; null if it does not run. */
     final @Nullable Machine election(SimNode member) {
+        return machine(member, election);
+    }
+
+    /** That machine of a member; null if it does not run. */
+    static @Nullable Machine machine(SimNode member, Key key) {
         return member.alive() && !member.cells().isEmpty()
-                ? member.main().cell().machine(election)
+                ? member.main().cell().machine(key)
                 : null;
     }
 

@@ -93,14 +93,15 @@ final class FailoverMembers extends ElectingMembers {
             Machine election = election(world.member(slot));
             return election != null && !Elections.view(election).id().equals(ViewId.NONE);
         });
-        if (fault.amount() == LOST
-                && members().stream()
-                        .map(ids()::indexOf)
-                        .allMatch(slot -> slot == member.slot() || forgetful.contains(slot))) {
+        boolean loses = fault.amount() == LOST;
+        boolean isLast = members().stream()
+                .map(ids()::indexOf)
+                .allMatch(slot -> slot == member.slot() || forgetful.contains(slot));
+        if (loses && isLast) {
             return;
         }
         super.restarts(member, fault);
-        if (fault.amount() == LOST) {
+        if (loses) {
             forgetful.add(member.slot());
         }
     }

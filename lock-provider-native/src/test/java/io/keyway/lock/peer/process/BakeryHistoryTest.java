@@ -65,15 +65,8 @@ class BakeryHistoryTest {
     @Test
     @Tag("soak")
     @Timeout(3_600)
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistoriesOfFiveMembersWithAllFaults() throws Exception {
-        System.out.println(ElectedFaults.histories(
-                "bakery",
-                directory,
-                false,
-                false,
-                GRANTED_WITHIN,
-                ClusterFaults.TTL.plusSeconds(5).plus(MEET_WITHIN)));
+        ElectedFaults.histories("bakery", directory, false, GRANTED_WITHIN, MEET_WITHIN);
     }
 
     /**
@@ -83,15 +76,8 @@ class BakeryHistoryTest {
     @Test
     @Tag("soak")
     @Timeout(3_600)
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistoriesOfMembersThatComeAndGoWithAllFaults() throws Exception {
-        System.out.println(ElectedFaults.histories(
-                "bakery",
-                directory,
-                true,
-                false,
-                GRANTED_WITHIN.plus(SEAT_WITHIN),
-                ClusterFaults.TTL.plusSeconds(5).plus(SEAT_WITHIN)));
+        ElectedFaults.histories("bakery", directory, true, GRANTED_WITHIN.plus(SEAT_WITHIN), SEAT_WITHIN);
     }
 
     /** An operator replaces one machine after another. */

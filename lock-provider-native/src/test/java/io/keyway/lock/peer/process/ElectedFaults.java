@@ -80,25 +80,30 @@ final class ElectedFaults implements Nemesis.Servers {
 
     /**
      * Histories of five such members, and places for two more where they come and go; of {@code -Dkeyway.histories} and
-     * {@code -Dkeyway.seed}, with {@code -Dkeyway.busy} seconds more for each bound. Returns what was in them, for
-     * people.
+     * {@code -Dkeyway.seed}, with {@code -Dkeyway.busy} seconds more for each bound. Prints what was in them.
+     *
+     * @param grantedWithin how long after the loss of a member the next grant may be, if nothing else is broken
+     * @param electedWithin how long after the heal those may need that lead
      */
-    static String histories(
-            String algorithm,
-            Path directory,
-            boolean elastic,
-            boolean oneLeads,
-            Duration grantedWithin,
-            Duration goOnWithin)
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    static void histories(
+            String algorithm, Path directory, boolean elastic, Duration grantedWithin, Duration electedWithin)
             throws Exception {
+        Duration goOnWithin = ClusterFaults.TTL.plusSeconds(5).plus(electedWithin);
         Cluster cluster = Cluster.divisible(
                 algorithm, directory, MEMBERS, elastic ? SPARES : 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
         Histories all = new Histories(cluster, directory, "ElectedFaults-" + algorithm, ClusterFaults.CLIENTS, NAMES);
         Duration busy = Duration.ofSeconds(Integer.getInteger("keyway.busy", 0));
         ElectedFaults faults = new ElectedFaults(
-                cluster, all.traces, all.crew, elastic, oneLeads, grantedWithin.plus(busy), goOnWithin.plus(busy));
+                cluster,
+                all.traces,
+                all.crew,
+                elastic,
+                algorithm.equals("failover"),
+                grantedWithin.plus(busy),
+                goOnWithin.plus(busy));
         String sums = all.playMany(faults, ClusterFaults.TTL.multipliedBy(3).dividedBy(2));
-        return sums + "; " + faults.measured();
+        System.out.println(sums + "; " + faults.measured());
     }
 
     private String measured() {
