@@ -137,8 +137,12 @@ class GroupTest {
             leader.says(Frame.Kind.TELL, 0, "one");
             await().until(() -> heard.contains("other tells one"));
             group.post(() -> group.observed("third", 6));
-            leader.says(Frame.Kind.TELL, 0, "two");
-            assertThatThrownBy(leader::hears).as("the connection is over").isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> {
+                        leader.says(Frame.Kind.TELL, 0, "two");
+                        leader.hears();
+                    })
+                    .as("the connection is over")
+                    .isInstanceOf(IOException.class);
             assertThat(heard).doesNotContain("other tells two");
         }
     }

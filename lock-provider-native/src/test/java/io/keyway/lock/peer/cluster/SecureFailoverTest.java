@@ -110,10 +110,11 @@ class SecureFailoverTest {
         members.secure("c", odd);
         List<ClusterMember> all = members.startAll("abc", MAX_TTL, true);
         String awaited = members.id("c") + " (";
+        // The first attempts may come before the others listen.
         await().atMost(PATIENCE)
-                .until(() -> all.get(0).waits().startsWith(awaited)
-                        && all.get(1).waits().startsWith(awaited)
-                        && all.get(2).waits().matches(".*(secret|TLS).*"));
+                .until(() -> all.stream().allMatch(each -> each.waits().matches(".*(secret|TLS).*"))
+                        && all.get(0).waits().startsWith(awaited)
+                        && all.get(1).waits().startsWith(awaited));
         assertThat(all).allSatisfy(each -> assertThat(each.leader()).isEmpty());
         return List.of(all.get(2).waits(), all.get(0).waits());
     }
