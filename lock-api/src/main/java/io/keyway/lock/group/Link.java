@@ -76,8 +76,12 @@ final class Link implements Closeable {
 
     private void writeAll() {
         try {
-            while (!closed.get()) {
-                unwritten.take().write(out);
+            while (true) {
+                Frame next = unwritten.take();
+                if (closed.get()) {
+                    return; // it was woken for that alone
+                }
+                next.write(out);
                 if (unwritten.isEmpty()) {
                     out.flush();
                 }
