@@ -62,6 +62,39 @@ public interface LockClient extends AutoCloseable {
     }
 
     /**
+     * {@return the lock of that name over several nodes, see {@link #lock(LockName, NodeSet)}}
+     *
+     * @param name the name of the lock
+     * @param nodes the members that have to grant it, and how many of them
+     * @throws IllegalArgumentException if it is not a name, see {@link LockName#of(String)}
+     * @throws UnsupportedFeatureException without NODE_SETS
+     */
+    default DistributedLock lock(String name, NodeSet nodes) {
+        return lock(LockName.of(name), nodes);
+    }
+
+    /**
+     * {@return the lock of that name that is granted by a majority of the nodes, or by all} With a majority it goes on
+     * while a minority of them is away. It is the lock that {@link LockRequest} names by the same nodes in a
+     * {@linkplain #transaction() transaction}, and another one than {@link #lock(LockName)}.
+     *
+     * <p>Its lease has one token, which rises over all holders that came by this method: when the nodes have granted,
+     * each of them is told to go on above the highest of its tokens, which costs one more message to each. The lease is
+     * lost when the grant of any of its nodes is, and is believed as long as all of them are.
+     *
+     * <p>Whoever waits for it waits for nodes that are away, too. {@link DistributedLock#tryAcquire()} is answered when
+     * a majority cannot be had at once.
+     *
+     * @param name the name of the lock; of at most 15 segments
+     * @param nodes the members that have to grant it, and how many of them; all who use the name state the same ones
+     * @throws IllegalArgumentException if the rule is ANY, which would grant it to several
+     * @throws UnsupportedFeatureException without NODE_SETS
+     */
+    default DistributedLock lock(LockName name, NodeSet nodes) {
+        throw new UnsupportedFeatureException(Feature.NODE_SETS, url().toString());
+    }
+
+    /**
      * {@return the read-write lock of that name}
      *
      * @param name the name of the lock

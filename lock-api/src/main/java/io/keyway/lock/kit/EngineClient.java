@@ -17,11 +17,14 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockSet;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.Subscription;
 import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.spi.ClientServices;
 import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.RaisingEngine;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.Set;
@@ -81,6 +84,18 @@ final class EngineClient implements LockClient {
         return engine.locksTrees()
                 ? TreeView.both(context, name, lockDefaults).write()
                 : new LockView(context, LockKey.lock(name), LockMode.EXCLUSIVE, lockDefaults);
+    }
+
+    @Override
+    public DistributedLock lock(LockName name, NodeSet nodes) {
+        Objects.requireNonNull(nodes, "nodes");
+        context.ensureOpen(name);
+        context.require(Feature.NODE_SETS);
+        if (!(engine instanceof RaisingEngine raising)) {
+            throw new UnsupportedFeatureException(
+                    Feature.NODE_SETS, url + ", of which each node has tokens of its own,");
+        }
+        return new NodesView(context, raising, name, nodes, lockDefaults);
     }
 
     @Override

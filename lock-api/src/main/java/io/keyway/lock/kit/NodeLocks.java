@@ -61,6 +61,9 @@ final class NodeLocks {
         /** Whether the request for that part is one that the transaction does not count on. */
         void spare(LockName part, boolean spare);
 
+        /** Whether others are before the request for that part, which waits. */
+        boolean isBehind(LockName part);
+
         /** Too few nodes answer. All parts have been taken back. */
         void tooFew(LockName lock, NodeSet set, List<LockName> away);
     }
@@ -70,16 +73,22 @@ final class NodeLocks {
         final LockMode mode;
         final NodeSet set;
         final Owner owner;
+        /** Whether it is to be had at once or not at all. */
+        final boolean once;
+
         final List<LockName> parts = new ArrayList<>();
+        /** Where others are before it, if it does not wait. */
+        final Set<LockName> refused = new HashSet<>();
         /** Where it waits in a circle, and asks another node instead. */
         final Set<LockName> passedOver = new HashSet<>();
         /** Whether its user may have been told that it is held. */
         boolean told;
 
-        Spread(LockName name, LockMode mode, NodeSet set, Owner owner) {
+        Spread(LockName name, LockMode mode, NodeSet set, Owner owner, boolean once) {
             this.mode = mode;
             this.set = set;
             this.owner = owner;
+            this.once = once;
             set.nodes().forEach(node -> parts.add(NodeParts.part(name, node)));
         }
 
@@ -170,9 +179,13 @@ final class NodeLocks {
         }
     }
 
-    /** A lock is asked for that is not wanted; each of its parts by that owner, who says of which set it is. */
-    void add(LockName lock, LockMode mode, NodeSet set, Owner owner) {
-        all.put(lock, new Spread(lock, mode, set, owner));
+    /**
+     * A lock is asked for that is not wanted; each of its parts by that owner, who says of which set it is.
+     *
+     * @param queue whether it waits for others
+     */
+    void add(LockName lock, LockMode mode, NodeSet set, Owner owner, boolean queue) {
+        all.put(lock, new Spread(lock, mode, set, owner, !queue));
     }
 
     /** It is neither wanted nor held any more. */
@@ -269,10 +282,25 @@ final class NodeLocks {
     void advance(boolean awaitNodes) {
         for (LockName lock : List.copyOf(all.keySet())) {
             Spread spread = all.get(lock);
-            if (spread != null && !spread.told) {
+            if (spread != null && !spread.told && !isRefused(lock, spread)) {
                 advance(lock, spread, awaitNodes);
             }
         }
+    }
+
+    /** Gives up, if it does not wait, where others are before it; and all of it, if that are too many nodes. */
+    private boolean isRefused(LockName lock, Spread spread) {
+        for (LockName part : spread.once ? spread.parts : List.<LockName>of()) {
+            if (view.state(part) == State.WAITS && view.isBehind(part)) {
+                spread.refused.add(part);
+                view.takeBack(part);
+            }
+        }
+        boolean refused = spread.refused.size() > spread.spared();
+        if (refused) {
+            remove(lock);
+        }
+        return refused;
     }
 
     private void advance(LockName lock, Spread spread, boolean awaitNodes) {
@@ -303,6 +331,8 @@ final class NodeLocks {
             waits = List.of();
         }
         List<LockName> open = in(by, State.NONE);
+        open.removeAll(spread.refused);
+        passed.addAll(spread.refused);
         List<LockName> counted = new ArrayList<>(waits);
         counted.removeAll(spread.passedOver);
         boolean asks = counted.isEmpty() && passed.size() + waits.size() <= spared && !open.isEmpty();

@@ -70,8 +70,8 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     /** A lock that may be asked for, and is not wanted, is. */
-    void add(LockRequest request, NodeSet set, Owner plain) {
-        locks.add(request.name(), request.mode(), set, NodeParts.saying(plain, set));
+    void add(LockRequest request, NodeSet set, Owner plain, boolean queue) {
+        locks.add(request.name(), request.mode(), set, NodeParts.saying(plain, set), queue);
     }
 
     /** Asks for what is next. */
@@ -137,6 +137,12 @@ final class TransactionParts implements NodeLocks.Parts {
         if (at != null) {
             transaction.agent().spare(at, spare);
         }
+    }
+
+    @Override
+    public boolean isBehind(LockName part) {
+        PendingAcquire pending = states.get().pendingOf(part);
+        return pending != null && pending.isAnswered();
     }
 
     @Override

@@ -68,6 +68,9 @@ final class TransactionState {
     }
 
     private @Nullable LockMode told(LockName name) {
+        if (parts.locks().has(name)) {
+            return parts.locks().told(name) ? parts.locks().mode(name) : null;
+        }
         return wishes != null ? wishes.told(name) : agent.isReported(name) ? agent.mode(name) : null;
     }
 

@@ -193,7 +193,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         if (known == LockMode.EXCLUSIVE || known == request.mode()) {
             return false;
         } else if (request.nodes().isPresent()) {
-            parts.add(request, request.nodes().get(), options.owner());
+            parts.add(request, request.nodes().get(), options.owner(), queue);
         } else if (wishes != null) {
             wishes.add(request.name(), request.mode(), queue);
         } else {

@@ -16,14 +16,14 @@ final class TreeSetView implements LockSet {
     private final ClientContext client;
     private final List<LockName> names;
     private final LockOptions given;
-    private final TreeLocks locks;
+    private final TransactionLocks locks;
 
     /** {@code names}: in order, each once. */
     TreeSetView(ClientContext client, List<LockName> names, LockOptions given) {
         this.client = client;
         this.names = names;
         this.given = given;
-        this.locks = new TreeLocks(
+        this.locks = TransactionLocks.ofTrees(
                 client,
                 names.stream().map(LockName::value).map(LockRequest::exclusive).toList(),
                 given);
@@ -41,27 +41,27 @@ final class TreeSetView implements LockSet {
 
     @Override
     public LeaseSet acquire() throws InterruptedException {
-        return locks.take(null).orElseThrow();
+        return locks.take(null).orElseThrow().set();
     }
 
     @Override
     public Optional<LeaseSet> tryAcquire() throws InterruptedException {
-        return locks.take(Duration.ZERO);
+        return locks.take(Duration.ZERO).map(TransactionLocks.Taken::set);
     }
 
     @Override
     public Optional<LeaseSet> tryAcquire(Duration wait) throws InterruptedException {
-        return locks.take(wait);
+        return locks.take(wait).map(TransactionLocks.Taken::set);
     }
 
     @Override
     public CompletableFuture<LeaseSet> acquireAsync() {
-        return locks.takeAsync(null, Optional::orElseThrow);
+        return locks.takeAsync(null, taken -> taken.orElseThrow().set());
     }
 
     @Override
     public CompletableFuture<Optional<LeaseSet>> tryAcquireAsync(Duration wait) {
-        return locks.takeAsync(wait, set -> set);
+        return locks.takeAsync(wait, taken -> taken.map(TransactionLocks.Taken::set));
     }
 
     @Override

@@ -5,7 +5,6 @@ import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
-import io.keyway.lock.LeaseSet;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
@@ -22,13 +21,13 @@ final class TreeView implements DistributedLock {
     private final ClientContext client;
     private final LockRequest request;
     private final LockOptions given;
-    private final TreeLocks locks;
+    private final TransactionLocks locks;
 
     TreeView(ClientContext client, LockRequest request, LockOptions given) {
         this.client = client;
         this.request = request;
         this.given = given;
-        this.locks = new TreeLocks(client, List.of(request), given);
+        this.locks = TransactionLocks.ofTrees(client, List.of(request), given);
     }
 
     /** Both modes of one lock. */
@@ -74,8 +73,10 @@ final class TreeView implements DistributedLock {
         return locks.takeAsync(wait, this::lease);
     }
 
-    private Optional<Lease> lease(Optional<LeaseSet> levels) {
-        return levels.map(set -> new TreeLease(request.name(), request.mode(), set));
+    private Optional<Lease> lease(Optional<TransactionLocks.Taken> levels) {
+        return levels.map(TransactionLocks.Taken::set)
+                .map(set -> new JoinedLease(
+                        request.name(), request.mode(), set.token(request.name()), set, "with all below"));
     }
 
     @Override

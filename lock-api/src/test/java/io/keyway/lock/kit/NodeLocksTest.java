@@ -30,6 +30,7 @@ class NodeLocksTest {
     private static final class Nodes implements NodeLocks.Parts {
         final Map<LockName, State> states = new HashMap<>();
         final Set<LockName> spare = new HashSet<>();
+        final Set<LockName> behind = new HashSet<>();
         final List<LockName> away = new ArrayList<>();
 
         @Override
@@ -59,6 +60,11 @@ class NodeLocksTest {
         }
 
         @Override
+        public boolean isBehind(LockName part) {
+            return behind.contains(part);
+        }
+
+        @Override
         public void tooFew(LockName lock, NodeSet set, List<LockName> silent) {
             away.addAll(silent);
         }
@@ -77,7 +83,7 @@ class NodeLocksTest {
 
     @Test
     void nodesAreAskedInTheirOrderEachWhenTheOneBeforeHasGranted() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "c", "a", "b"), OWNER);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "c", "a", "b"), OWNER, true);
         locks.advance(false);
         assertThat(nodes.states).containsOnlyKeys(part("a"));
         nodes.states.put(part("a"), State.HELD);
@@ -92,7 +98,7 @@ class NodeLocksTest {
 
     @Test
     void aSilentNodeIsPassedOverAndLetGoWhenItIsNotNeeded() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, true);
         locks.advance(false);
         nodes.states.put(part("a"), State.SILENT);
         locks.advance(false);
@@ -114,7 +120,7 @@ class NodeLocksTest {
     /** A circle through the one wait is none while another node may grant. */
     @Test
     void whoWaitsInACircleAsksTheNodesThatAreLeft() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c", "d", "e"), OWNER);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c", "d", "e"), OWNER, true);
         locks.advance(false);
         for (String node : List.of("a", "b")) {
             assertThat(locks.canPassOver(part(node))).isTrue();
@@ -143,7 +149,7 @@ class NodeLocksTest {
 
     @Test
     void noNodeIsPassedOverWhereAllAreNeeded() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b", "c"), OWNER);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b", "c"), OWNER, true);
         locks.advance(false);
         assertThat(locks.canPassOver(part("a"))).isFalse();
         assertThat(locks.canPassOver(LockName.of("another"))).isFalse();
@@ -151,7 +157,7 @@ class NodeLocksTest {
 
     @Test
     void allWaitForEachNode() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b"), OWNER);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b"), OWNER, true);
         locks.advance(true);
         nodes.states.put(part("a"), State.AWAY);
         locks.advance(true);
@@ -205,7 +211,7 @@ class NodeLocksTest {
             NodeRule rule =
                     List.of(NodeRule.ALL, NodeRule.ANY, NodeRule.MAJORITY).get(seed % 3);
             NodeSet set = set(rule, "a", "b", "c", "d", "e");
-            of.add(NAME, LockMode.SHARED, set, OWNER);
+            of.add(NAME, LockMode.SHARED, set, OWNER, true);
             for (int step = 0; step < 60; step++) {
                 of.advance(true);
                 long had = some.states.values().stream()
@@ -243,5 +249,38 @@ class NodeLocksTest {
         }
         assertThat(held).isGreaterThan(300);
         assertThat(passedOver).isGreaterThan(100);
+    }
+
+    @Test
+    void whoDoesNotWaitAsksAnotherNodeWhereOthersAreBeforeIt() {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false);
+        locks.advance(true);
+        nodes.behind.add(part("a"));
+        locks.advance(true);
+        assertThat(nodes.states).containsExactly(Map.entry(part("b"), State.WAITS));
+
+        nodes.states.put(part("b"), State.HELD);
+        locks.advance(true);
+        assertThat(nodes.states).containsOnlyKeys(part("b"), part("c"));
+        nodes.states.put(part("c"), State.HELD);
+        locks.advance(true);
+        assertThat(locks.lacks()).isFalse();
+    }
+
+    @Test
+    void whoDoesNotWaitGivesUpWhereOthersAreBeforeItAtTooManyNodes() {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false);
+        locks.advance(true);
+        nodes.states.put(part("a"), State.HELD);
+        locks.advance(true);
+        nodes.behind.add(part("b"));
+        locks.advance(true);
+        assertThat(nodes.states).containsOnlyKeys(part("a"), part("c"));
+
+        nodes.behind.add(part("c"));
+        locks.advance(true);
+        assertThat(locks.has(NAME)).isFalse();
+        assertThat(nodes.states).isEmpty();
+        assertThat(nodes.away).isEmpty();
     }
 }

@@ -63,6 +63,11 @@ public final class NodeLocksTwin {
             }
 
             @Override
+            public boolean isBehind(LockName part) {
+                throw new IllegalStateException("all of them wait");
+            }
+
+            @Override
             public void tooFew(LockName lock, NodeSet set, List<LockName> away) {
                 throw new IllegalStateException("it waits for them");
             }
@@ -71,7 +76,7 @@ public final class NodeLocksTwin {
 
     public void add(LockName lock, LockMode mode, NodeSet set, Owner owner) {
         added.add(lock);
-        locks.add(lock, mode, set, NodeParts.saying(owner, set));
+        locks.add(lock, mode, set, NodeParts.saying(owner, set), true);
     }
 
     /** Who asks for that part. */

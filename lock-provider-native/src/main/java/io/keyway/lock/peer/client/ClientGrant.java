@@ -53,7 +53,7 @@ final class ClientGrant {
     }
 
     boolean mustReturn() {
-        return wanted || evicted || !cacheable() || handle.used() >= handle.hi();
+        return wanted || evicted || !cacheable() || handle.isUsedUp();
     }
 
     boolean fits(Waiter waiter) {

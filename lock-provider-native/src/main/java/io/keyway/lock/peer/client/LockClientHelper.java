@@ -791,7 +791,7 @@ public class LockClientHelper implements Machine {
                     || !waiters.conversions().isEmpty());
         }
         if (held.mustReturn() || isInTheWay(held, waiters.next())) {
-            if (handle.used() >= handle.hi()) {
+            if (handle.isUsedUp()) {
                 turn.goal(LockGoal.RANGE_USED_UP);
             }
             if (handle.closeIdle()) {

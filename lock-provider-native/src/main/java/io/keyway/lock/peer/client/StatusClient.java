@@ -9,6 +9,7 @@ import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.Tokens;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -108,6 +109,12 @@ final class StatusClient {
             reply = whole(question.parts());
         }
         open.remove(reply.request());
+        if (question.message() instanceof LockMessage.Raise raise
+                && reply instanceof LockMessage.Answer answer
+                && answer.done()) {
+            // Should that member lose its file, it hears of this epoch from here.
+            turn.client().heard(Tokens.epoch(raise.token()));
+        }
         turn.tell(new LockNotice.Told(key, reply));
         arm(turn);
         return true;

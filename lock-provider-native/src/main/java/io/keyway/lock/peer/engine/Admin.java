@@ -139,6 +139,12 @@ final class Admin {
         return participant.token() == 0 ? OptionalLong.empty() : OptionalLong.of(participant.token());
     }
 
+    /** Whether no token of that name is given any more that is not higher. */
+    CompletableFuture<Boolean> raise(Key key, long token, Duration limit) {
+        return ask(key, new LockCall.Raise(numbers.incrementAndGet(), token, limit.toNanos()))
+                .thenApply(told -> ((LockMessage.Answer) told.answer()).done());
+    }
+
     CompletableFuture<Boolean> breakGrant(Key key, long token, String reason, Duration limit) {
         LockCall.Question question = new LockCall.Break(numbers.incrementAndGet(), token, reason, limit.toNanos());
         return ask(key, question).handle((told, failure) -> {

@@ -23,6 +23,7 @@ import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Probe;
+import io.keyway.lock.spi.RaisingEngine;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +49,7 @@ import org.slf4j.LoggerFactory;
  * what it tells goes to the sinks. A cached lock is taken and returned on the user's thread, by the published handle of
  * its grant; nothing else is shared with the cell.
  */
-public final class NativeEngine implements LockEngine {
+public final class NativeEngine implements RaisingEngine {
     private static final Logger LOG = LoggerFactory.getLogger(NativeEngine.class);
 
     private final Owner plainOwner;
@@ -330,6 +331,13 @@ public final class NativeEngine implements LockEngine {
     @Override
     public CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit) {
         return admin.breakGrant(key(key), token, reason, limit);
+    }
+
+    @Override
+    public CompletionStage<Boolean> raise(LockKey key, Hold hold, long token, long least, Duration limit) {
+        return ((GrantHold) hold).handle().seal(token)
+                ? admin.raise(key(key), least, limit)
+                : CompletableFuture.completedStage(false);
     }
 
     @Override

@@ -38,10 +38,8 @@ public interface MemberView {
 
     void raiseFloor(long counter);
 
-    /**
-     * Moves to a higher epoch, because a counter is used up; outputs wait until it is forced. Floor is 0 afterwards.
-     */
-    void nextEpoch(Turn turn);
+    /** Moves to that epoch, which is higher; outputs wait until it is forced. Floor is 0 afterwards. */
+    void raiseEpoch(long higher, Turn turn);
 
     boolean live(Peer peer);
 

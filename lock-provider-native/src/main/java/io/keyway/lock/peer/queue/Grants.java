@@ -269,7 +269,7 @@ final class Grants extends AbstractList<HeldGrant> {
         long before = highest(member);
         if (Tokens.counter(before) + range > Tokens.MAX_COUNTER) {
             turn.goal(LockGoal.COUNTER_USED_UP);
-            member.nextEpoch(turn);
+            member.raiseEpoch(member.epoch() + 1, turn);
             before = highest(member);
         }
         return before + 1;
@@ -284,6 +284,23 @@ final class Grants extends AbstractList<HeldGrant> {
     /** That token is used up. */
     void raise(long token) {
         last = Math.max(last, token);
+    }
+
+    /**
+     * That token, of whatever member, is used up too, also for the next life of this one. False if its epoch is one
+     * that nobody can have.
+     */
+    boolean raise(long token, Turn turn) {
+        MemberView member = turn.member();
+        if (Tokens.epoch(token) > member.lastEpoch()) {
+            return false;
+        }
+        if (Tokens.epoch(token) > member.epoch()) {
+            turn.goal(LockGoal.EPOCH_RAISED);
+            member.raiseEpoch(Tokens.epoch(token), turn);
+        }
+        raise(token);
+        return true;
     }
 
     /** The name comes to rest: its cell keeps what is used up. */

@@ -119,6 +119,8 @@ public class LockManager implements Machine {
             reassert(from, claim, turn);
         } else if (message instanceof LockMessage.Break request) {
             breakGrant(from, request, turn);
+        } else if (message instanceof LockMessage.Raise raise) {
+            turn.send(from, new LockMessage.Answer(key, raise.request(), grants.raise(raise.token(), turn)));
         } else {
             observers = observers == null ? new Observers(key, STATUS, WATCH, settings.maxWaiters()) : observers;
             observers.received(from, message, seen(), turn);

@@ -33,6 +33,8 @@ public final class WrongMember implements Machine {
             refuse(from, watch.request(), turn);
         } else if (message instanceof LockMessage.Break broken) {
             refuse(from, broken.request(), turn);
+        } else if (message instanceof LockMessage.Raise raise) {
+            refuse(from, raise.request(), turn);
         } else if (message instanceof LockMessage.Reassert claim) {
             turn.goal(LockGoal.REASSERTION_REFUSED);
             turn.send(from, LockMessage.Revoke.of(key, claim.token(), LeaseLoss.Cause.DENIED));

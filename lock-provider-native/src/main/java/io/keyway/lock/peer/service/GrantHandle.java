@@ -52,12 +52,16 @@ public final class GrantHandle {
     private final long ttl;
     private final Owner owner;
     private final AtomicReference<State> state;
+    /** The last token that may be handed out; lower than {@link #hi} once it is sealed. */
+    private volatile long end;
+
     private volatile Belief belief;
 
     private GrantHandle(Key key, long token, long hi, LockCall.Acquire request, int out, State first, Belief belief) {
         this.key = key;
         this.token = token;
         this.hi = hi;
+        this.end = hi;
         this.mode = request.mode();
         this.permits = request.permits();
         this.capacity = request.capacity();
@@ -93,6 +97,7 @@ public final class GrantHandle {
         key = of.key;
         token = of.token;
         hi = of.hi;
+        end = of.end;
         mode = of.mode;
         permits = of.permits;
         capacity = of.capacity;
@@ -190,7 +195,7 @@ public final class GrantHandle {
         return state.get() instanceof Active active
                 && active.token() == token
                 && !active.attend()
-                && token < hi
+                && token < end
                 && state.compareAndSet(active, new Idle(token + 1, now));
     }
 
@@ -211,7 +216,7 @@ public final class GrantHandle {
     /** Takes the idle lock; 0 if it is not idle, or its range is used up. */
     public long activate(@Nullable Object user, long now) {
         return state.get() instanceof Idle idle
-                        && idle.next() <= hi
+                        && idle.next() <= end
                         && state.compareAndSet(idle, new Active(idle.next(), user, now, false))
                 ? idle.next()
                 : 0;
@@ -225,7 +230,7 @@ public final class GrantHandle {
         State current = state();
         return current instanceof Active active
                         && active.token() == token
-                        && token < hi
+                        && token < end
                         && state.compareAndSet(current, new Active(token + 1, user, now, true))
                 ? token + 1
                 : 0;
@@ -275,6 +280,25 @@ public final class GrantHandle {
         return false;
     }
 
+    /**
+     * That use is the last one: nobody at this client has the lock after it by this grant. To be called by the user who
+     * has it.
+     *
+     * @return whether it is in use with that token
+     */
+    public boolean seal(long token) {
+        boolean active = active(token);
+        if (active) {
+            end = token;
+        }
+        return active;
+    }
+
+    /** Whether no use can follow the last one. */
+    public boolean isUsedUp() {
+        return used() >= end;
+    }
+
     /** Closes an idle handle; false if it is not idle. */
     public boolean closeIdle() {
         return state.get() instanceof Idle idle && state.compareAndSet(idle, new Closed(idle.next() - 1));
@@ -312,7 +336,7 @@ public final class GrantHandle {
 
     public void encode(StateEncoder out) {
         State current = state();
-        out.put(token).put(hi).value(mode).put(permits).put(capacity).put(this.out);
+        out.put(token).put(hi).put(end).value(mode).put(permits).put(capacity).put(this.out);
         out.put(ttl).value(owner).time(belief.deadline());
         if (current instanceof Idle idle) {
             out.put(0).put(idle.next()).time(idle.since());

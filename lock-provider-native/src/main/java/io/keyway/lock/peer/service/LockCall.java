@@ -192,6 +192,19 @@ public sealed interface LockCall extends Call {
         }
     }
 
+    /** From the answer on no token of the name is given that is not higher than that one. */
+    record Raise(long request, long token, long limit) implements Question {
+        @Override
+        public Raise within(long left) {
+            return new Raise(request, token, left);
+        }
+
+        @Override
+        public LockMessage message(Key key) {
+            return new LockMessage.Raise(key, request, token);
+        }
+    }
+
     /** Ends the grant that uses that token, and no other. */
     record Break(long request, long token, String reason, long limit) implements Question {
         @Override

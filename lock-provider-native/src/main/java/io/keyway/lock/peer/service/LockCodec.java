@@ -22,6 +22,7 @@ import io.keyway.lock.peer.service.LockMessage.NotGranted;
 import io.keyway.lock.peer.service.LockMessage.Page;
 import io.keyway.lock.peer.service.LockMessage.Place;
 import io.keyway.lock.peer.service.LockMessage.Query;
+import io.keyway.lock.peer.service.LockMessage.Raise;
 import io.keyway.lock.peer.service.LockMessage.Reassert;
 import io.keyway.lock.peer.service.LockMessage.Reasserted;
 import io.keyway.lock.peer.service.LockMessage.Recall;
@@ -169,7 +170,7 @@ public final class LockCodec implements BodyCodec {
                     Show.class,
                     (m, out) -> out.varint(m.request()).number(m.limit()),
                     (k, e, in) -> new Show(k, in.varint(), in.number())),
-            row(19, Status.class, LockCodec::status, (k, e, in) -> status(k, in)),
+            row(19, Status.class, LockFields::status, (k, e, in) -> LockFields.status(k, in)),
             row(
                     20,
                     Break.class,
@@ -228,8 +229,13 @@ public final class LockCodec implements BodyCodec {
                     (m, out) -> LockFields.names(m.members(), out.varint(m.request()))
                             .flag(m.refused())
                             .text(m.why()),
-                    (k, e, in) -> new Members(
-                            k, in.varint(), LockFields.names(in), in.flag(), in.text(LockFields.MAX_TEXT))));
+                    (k, e, in) ->
+                            new Members(k, in.varint(), LockFields.names(in), in.flag(), in.text(LockFields.MAX_TEXT))),
+            row(
+                    32,
+                    Raise.class,
+                    (m, out) -> token(m, out.varint(m.request())),
+                    (k, e, in) -> new Raise(k, in.varint(), token(e, in))));
 
     private static final Map<Class<?>, Row> BY_MESSAGE = new LinkedHashMap<>();
 
@@ -353,26 +359,6 @@ public final class LockCodec implements BodyCodec {
                 in.varint(),
                 LockFields.participants(in),
                 LockFields.participants(in),
-                LockFields.integer(in),
-                in.flag());
-    }
-
-    private static void status(Status m, WireWriter out) {
-        LockFields.participants(m.holders(), out.varint(m.request()));
-        LockFields.participants(m.softWriters(), LockFields.participants(m.waiters(), out));
-        out.number(m.perResource()).number(m.out());
-        out.number(m.more()).flag(m.last());
-    }
-
-    private static Status status(Key key, WireReader in) throws WireException {
-        return new Status(
-                key,
-                in.varint(),
-                LockFields.participants(in),
-                LockFields.participants(in),
-                LockFields.participants(in),
-                LockFields.integer(in),
-                LockFields.integer(in),
                 LockFields.integer(in),
                 in.flag());
     }

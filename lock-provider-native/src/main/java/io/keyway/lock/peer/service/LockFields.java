@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.service;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
@@ -113,5 +114,25 @@ public final class LockFields {
             names.add(in.text(MAX_NAME));
         }
         return List.copyOf(names);
+    }
+
+    static void status(LockMessage.Status m, WireWriter out) {
+        participants(m.holders(), out.varint(m.request()));
+        participants(m.softWriters(), participants(m.waiters(), out));
+        out.number(m.perResource()).number(m.out());
+        out.number(m.more()).flag(m.last());
+    }
+
+    static LockMessage.Status status(Key key, WireReader in) throws WireException {
+        return new LockMessage.Status(
+                key,
+                in.varint(),
+                participants(in),
+                participants(in),
+                participants(in),
+                integer(in),
+                integer(in),
+                integer(in),
+                in.flag());
     }
 }

@@ -36,5 +36,6 @@ public enum LockGoal implements CoverageGoal {
     CACHE_FULL,
     RANGE_USED_UP,
     COUNTER_USED_UP,
+    EPOCH_RAISED,
     WRONG_MEMBER
 }

@@ -340,13 +340,19 @@ public sealed interface LockMessage extends Message {
      */
     record Members(Key key, long request, List<String> members, boolean refused, String why) implements Reply {}
 
+    /**
+     * Asks a manager to give no token of its name that is not higher than this one, from the answer on, whatever member
+     * gave it.
+     */
+    record Raise(Key key, long request, long token) implements LockMessage {}
+
     /** Ends the grant that uses this token, and no other. */
     record Break(Key key, long request, long token, String reason) implements LockMessage {}
 
     /**
-     * Answers Break, when nobody can believe in the grant any more.
+     * Answers Break, when nobody can believe in the grant any more, and Raise.
      *
-     * @param done false if the token was not in use
+     * @param done false if the token was not in use; or if it is one that no member can have given
      */
     record Answer(Key key, long request, boolean done) implements Reply {}
 }

@@ -202,7 +202,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             long openAt = list.openAt();
             firstUse = list.firstUse();
             if (list.epoch() > epoch) {
-                newEpoch(list.epoch(), turn); // names that come from other members go on with higher tokens
+                raiseEpoch(list.epoch(), turn); // names that come from other members go on with higher tokens
             }
             listAwaited = false;
             boolean later = quarantineUntil == Turn.NEVER || openAt - quarantineUntil > 0;
@@ -435,7 +435,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             beSilent(now.now() + silence);
         }
         if (leastEpoch > epoch) {
-            newEpoch(leastEpoch, now);
+            raiseEpoch(leastEpoch, now);
         }
     }
 
@@ -483,7 +483,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             if (quarantined || table.others(hello.client()) > 0) {
                 return RefuseCode.HIGH_FLOOR;
             }
-            newEpoch(least, turn);
+            raiseEpoch(least, turn);
         }
         tokenFloor = hello.tokenFloor();
         return null;
@@ -492,7 +492,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private void adopt(long higher, SessionTurn turn) {
         table.waiting(awaitOpening);
         beSilent(turn.now() + SessionSettings.quarantine(Math.max(settings.maxTtl(), membership.longestTtl())));
-        newEpoch(higher, turn);
+        raiseEpoch(higher, turn);
         turn.tell(new EpochAdopted(higher));
     }
 
@@ -785,12 +785,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
-    public void nextEpoch(Turn turn) {
-        newEpoch(epoch + 1, turn);
-    }
-
-    private void newEpoch(long next, Turn turn) {
-        epoch = checkedEpoch(next);
+    public void raiseEpoch(long higher, Turn turn) {
+        epoch = checkedEpoch(higher);
         floor = 0;
         force(epoch, turn);
     }

@@ -10,9 +10,9 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Answer;
-import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Probe;
+import io.keyway.lock.spi.RaisingEngine;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -25,13 +25,13 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /** An engine, and a log of what its users ask and are told: who believes, from when, until when. */
-public final class TracedEngine implements LockEngine {
-    private final LockEngine engine;
+public final class TracedEngine implements RaisingEngine {
+    private final RaisingEngine engine;
     private final TraceLog log;
     private final Runnable whenClosed;
 
     /** @param whenClosed run when the engine has been closed */
-    public TracedEngine(LockEngine engine, TraceLog log, Runnable whenClosed) {
+    public TracedEngine(RaisingEngine engine, TraceLog log, Runnable whenClosed) {
         this.engine = engine;
         this.log = log;
         this.whenClosed = whenClosed;
@@ -286,6 +286,13 @@ public final class TracedEngine implements LockEngine {
     @Override
     public CompletionStage<Boolean> breakGrant(LockKey key, long token, String reason, Duration limit) {
         return engine.breakGrant(key, token, reason, limit);
+    }
+
+    @Override
+    public CompletionStage<Boolean> raise(LockKey key, Hold hold, long token, long least, Duration limit) {
+        String lock = TraceLog.shown(key.name().toString());
+        log.here(lock, "has the tokens of " + lock + " rise above " + least);
+        return engine.raise(key, ((TracedHold) hold).hold(), token, least, limit);
     }
 
     @Override

@@ -89,7 +89,7 @@ public abstract class MemberTurn implements Turn, MemberView, PeerView {
     public void raiseFloor(long counter) {}
 
     @Override
-    public void nextEpoch(Turn turn) {}
+    public void raiseEpoch(long higher, Turn turn) {}
 
     @Override
     public boolean live(Peer peer) {

@@ -182,7 +182,7 @@ final class PlainMember implements SessionLayer, MemberView {
     }
 
     @Override
-    public void nextEpoch(Turn turn) {
+    public void raiseEpoch(long higher, Turn turn) {
         epoch++;
         floor = 0;
     }

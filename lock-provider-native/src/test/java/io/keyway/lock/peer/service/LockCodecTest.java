@@ -134,6 +134,7 @@ class LockCodecTest {
             new LockMessage.Watch(KEY, 9, Long.MAX_VALUE, 1_000),
             new LockMessage.Changed(KEY, 9, 1),
             new LockMessage.Changed(KEY, 9, LockMessage.Changed.UNTOLD),
+            new LockMessage.Raise(KEY, 9, TOKEN),
             new LockMessage.Follow(KEY),
             new LockMessage.ClusterState(KEY, true, false, List.of("a:7400", "b:7400")),
             new LockMessage.ChangeMembers(KEY, 11, "d:7400", true),

@@ -319,7 +319,7 @@ class SessionRulesTest {
         World world = new World();
         world.held(TTL);
         long welcomed = world.memberSide().epoch();
-        world.member.work(turn -> turn.member().nextEpoch(turn));
+        world.member.work(turn -> turn.member().raiseEpoch(turn.member().epoch() + 1, turn));
         world.client.work(turn -> turn.client().heard(welcomed + 1));
         world.restartMember(new Incarnation(0xA, 2), welcomed, 0);
         world.pass(1_000 * MS);

@@ -328,7 +328,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     }
 
     @Override
-    public void nextEpoch(Turn turn) {
+    public void raiseEpoch(long higher, Turn turn) {
         epoch++;
         floor = 0;
     }

@@ -20,30 +20,53 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes locks of trees, all or none, for users who have no transaction: by one that asks for all levels and ends when
- * all are held. So whoever waits in it is found where transactions wait for each other; it is never aborted, since
- * nobody was told of anything that it holds.
+ * Takes locks that are several grants, all or none, for users who have no transaction: by one that asks for all levels
+ * of trees, or at all nodes, and ends when all are held. So whoever waits in it is found where transactions wait for
+ * each other; it is never aborted, since nobody was told of anything that it holds.
  */
-final class TreeLocks {
+final class TransactionLocks {
+    /**
+     * What is held.
+     *
+     * @param set all of it
+     * @param leases its grants, from the root down
+     */
+    record Taken(LeaseSet set, List<Lease> leases) {}
+
     private final ClientContext client;
     private final List<LockRequest> requests;
     private final List<LockName> names;
     private final LockOptions options;
+    private final TransactionOptions ofTransaction;
 
-    TreeLocks(ClientContext client, List<LockRequest> requests, LockOptions options) {
+    private TransactionLocks(
+            ClientContext client, List<LockRequest> requests, LockOptions options, TransactionOptions ofTransaction) {
         this.client = client;
         this.requests = List.copyOf(requests);
         this.names = requests.stream().map(LockRequest::name).toList();
         this.options = options;
+        this.ofTransaction = ofTransaction;
         transaction(); // refuses options that its locks cannot have
     }
 
+    /** Locks of trees. */
+    static TransactionLocks ofTrees(ClientContext client, List<LockRequest> requests, LockOptions options) {
+        return new TransactionLocks(
+                client, requests, options, TransactionOptions.defaults().withTree(true));
+    }
+
+    /** A lock over nodes, which waits for those that are away. */
+    static TransactionLocks overNodes(ClientContext client, LockRequest request, LockOptions options) {
+        return new TransactionLocks(
+                client, List.of(request), options, TransactionOptions.defaults().withAwaitNodes(true));
+    }
+
     private TransactionView transaction() {
-        return new TransactionView(client, TransactionOptions.defaults().withTree(true), options);
+        return new TransactionView(client, ofTransaction, options);
     }
 
     /** {@code wait}: null to wait without end; zero or less asks once. */
-    Optional<LeaseSet> take(@Nullable Duration wait) throws InterruptedException {
+    Optional<Taken> take(@Nullable Duration wait) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for " + names);
         }
@@ -58,7 +81,7 @@ final class TreeLocks {
                 }
                 List<Lease> leases = transaction.handOver();
                 if (!leases.isEmpty()) {
-                    return Optional.of(set(leases));
+                    return Optional.of(taken(leases));
                 }
             } catch (LeaseLostException e) {
                 // The grant of one level was over before that of the last one came.
@@ -94,12 +117,18 @@ final class TreeLocks {
         return client.time().nanoTime() + Waits.nanos(wait);
     }
 
-    private LeaseSet set(List<Lease> leases) {
-        return LeaseSet.of(new ContextServices(client), leases, names);
+    private Taken taken(List<Lease> leases) {
+        return new Taken(LeaseSet.of(new ContextServices(client), leases, shown(leases)), leases);
+    }
+
+    /** A lock over nodes has no grant of its own name. */
+    private List<LockName> shown(List<Lease> leases) {
+        List<LockName> granted = leases.stream().map(Lease::name).toList();
+        return granted.containsAll(names) ? names : granted;
     }
 
     /** As {@link #take}, without a thread; {@code shape} makes what the future has. */
-    <T> CompletableFuture<T> takeAsync(@Nullable Duration wait, Function<Optional<LeaseSet>, T> shape) {
+    <T> CompletableFuture<T> takeAsync(@Nullable Duration wait, Function<Optional<Taken>, T> shape) {
         CompletableFuture<T> told = ClockedFuture.on(client.time());
         if (client.closed()) {
             told.completeExceptionally(new ClientClosedException(client.name(), names.get(0)));
@@ -125,10 +154,7 @@ final class TreeLocks {
     }
 
     private <T> void timeUp(
-            TransactionView transaction,
-            Duration wait,
-            CompletableFuture<T> told,
-            Function<Optional<LeaseSet>, T> shape) {
+            TransactionView transaction, Duration wait, CompletableFuture<T> told, Function<Optional<Taken>, T> shape) {
         LockUnavailableException silence = transaction.silence(wait);
         if (silence != null) {
             client.events().complete(() -> told.completeExceptionally(silence));
@@ -141,20 +167,19 @@ final class TreeLocks {
             TransactionView transaction,
             @Nullable Throwable failure,
             CompletableFuture<T> told,
-            Function<Optional<LeaseSet>, T> shape) {
+            Function<Optional<Taken>, T> shape) {
         if (failure != null) {
             client.events().complete(() -> told.completeExceptionally(failure));
             return;
         }
         List<Lease> leases = transaction.areHeld(requests) ? transaction.handOver() : List.of();
-        outcome(told, leases.isEmpty() ? Optional.empty() : Optional.of(set(leases)), shape);
+        outcome(told, leases.isEmpty() ? Optional.empty() : Optional.of(taken(leases)), shape);
     }
 
-    private <T> void outcome(
-            CompletableFuture<T> told, Optional<LeaseSet> result, Function<Optional<LeaseSet>, T> shape) {
+    private <T> void outcome(CompletableFuture<T> told, Optional<Taken> result, Function<Optional<Taken>, T> shape) {
         client.events().complete(() -> {
             if (!told.complete(shape.apply(result))) {
-                result.ifPresent(LeaseSet::releaseAsync);
+                result.ifPresent(taken -> taken.set().releaseAsync());
             }
         });
     }

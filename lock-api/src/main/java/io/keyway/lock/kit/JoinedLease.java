@@ -11,16 +11,21 @@ import io.keyway.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
-/** The lease of a lock of a tree: those of all its levels, as one; its token is that of its own name. */
-final class TreeLease implements Lease {
+/** The lease of a lock that is several grants: those of the levels of a tree, or those at several nodes. */
+final class JoinedLease implements Lease {
     private final LockName name;
     private final LockMode mode;
-    private final LeaseSet levels;
+    private final long token;
+    private final LeaseSet grants;
+    private final String where;
 
-    TreeLease(LockName name, LockMode mode, LeaseSet levels) {
+    /** @param where what of it is granted, for people */
+    JoinedLease(LockName name, LockMode mode, long token, LeaseSet grants, String where) {
         this.name = name;
         this.mode = mode;
-        this.levels = levels;
+        this.token = token;
+        this.grants = grants;
+        this.where = where;
     }
 
     @Override
@@ -40,36 +45,36 @@ final class TreeLease implements Lease {
 
     @Override
     public long token() {
-        return levels.token(name);
+        return token;
     }
 
     @Override
     public Duration ttl() {
-        return levels.ttl();
+        return grants.ttl();
     }
 
     @Override
     public State state() {
-        return levels.state();
+        return grants.state();
     }
 
     @Override
     public Duration remaining() {
-        return levels.remaining();
+        return grants.remaining();
     }
 
     @Override
     public boolean isHeld() {
-        return levels.isHeld();
+        return grants.isHeld();
     }
 
-    /** Whichever level is lost, this lease is; the detail says which. */
+    /** Whichever grant is lost, this lease is; the detail says which. */
     @Override
     public void ensureHeld() {
         try {
-            levels.ensureHeld();
+            grants.ensureHeld();
         } catch (LeaseLostException e) {
-            LeaseLostException own = new LeaseLostException(name, token(), e.loss());
+            LeaseLostException own = new LeaseLostException(name, token, e.loss());
             own.addSuppressed(e);
             throw own;
         }
@@ -77,26 +82,26 @@ final class TreeLease implements Lease {
 
     @Override
     public CompletionStage<LeaseLoss> lost() {
-        return levels.lost();
+        return grants.lost();
     }
 
     @Override
     public ReleaseOutcome release() {
-        return levels.release();
+        return grants.release();
     }
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return levels.releaseAsync();
+        return grants.releaseAsync();
     }
 
     @Override
     public void close() {
-        levels.close();
+        grants.close();
     }
 
     @Override
     public String toString() {
-        return "Lease[" + name + ", " + mode + " with all below, token " + token() + ", " + state() + "]";
+        return "Lease[" + name + ", " + mode + " " + where + ", token " + token + ", " + state() + "]";
     }
 }
