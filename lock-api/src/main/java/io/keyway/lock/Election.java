@@ -49,6 +49,21 @@ public interface Election {
     Election as(String candidate);
 
     /**
+     * {@return the election of the same name whose candidates stand for its {@linkplain LockClient#lock(LockName,
+     * NodeSet) lock over those nodes}} So whoever leads has been granted the lock by a majority of them: on the two
+     * sides of a split net one leads at the most, and one can as long as a majority is on one side. All candidates and
+     * observers name the same nodes.
+     *
+     * @param nodes the members that elect, and how many of them have to; {@link NodeRule#MAJORITY} as a rule
+     * @throws IllegalArgumentException if the rule is ANY, which would elect several
+     * @throws IllegalStateException if this election is one over nodes
+     * @throws UnsupportedFeatureException without {@link Feature#NODE_SETS}
+     */
+    default Election at(NodeSet nodes) {
+        throw new UnsupportedFeatureException(Feature.NODE_SETS, "the election of " + name());
+    }
+
+    /**
      * Stands for election at once, in the background, until the candidacy is closed: when it is elected and loses the
      * leadership, it stands again. No thread is taken.
      *

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The lock of an election: how one stands for it, and who does. What candidates, observers and hand-overs share. */
@@ -20,17 +20,33 @@ final class ElectionLock {
      *
      * @param name of the client
      * @param locks its locks by their names
+     * @param overNodes its locks over nodes
      * @param listen as {@link LockClient#addListener}
+     * @param show who has one of its locks, and who waits
+     * @param services for those locks
      * @param url masked
      */
     record Uses(
             String name,
             Function<LockName, DistributedLock> locks,
+            BiFunction<LockName, NodeSet, DistributedLock> overNodes,
             Function<LockListener, Subscription> listen,
-            Supplier<LockAdmin> admin,
+            Show show,
             Set<Feature> features,
             ClientServices services,
-            String url) {}
+            String url) {
+        /** What an election over those nodes needs. */
+        Uses at(NodeSet nodes) {
+            NodesServices all = new NodesServices(services, nodes);
+            return new Uses(
+                    name, lock -> overNodes.apply(lock, nodes), overNodes, listen, all::look, features, all, url);
+        }
+    }
+
+    /** As {@link LockAdmin#show}. */
+    interface Show {
+        Optional<LockStatus> of(LockKey key) throws InterruptedException;
+    }
 
     /** Under which a candidate's name travels in the metadata. */
     private static final String CANDIDATE = "candidate";
@@ -55,6 +71,15 @@ final class ElectionLock {
 
     ElectionLock as(String other) {
         return checked(new ElectionLock(client, name, options, other));
+    }
+
+    ElectionLock at(NodeSet nodes) {
+        if (client.services() instanceof NodesServices) {
+            throw new IllegalStateException("The nodes of the election of " + name + " have been named already.");
+        }
+        ElectionLock over = new ElectionLock(client.at(nodes), name, options, candidate);
+        over.lock();
+        return over;
     }
 
     private static ElectionLock checked(ElectionLock changed) {
@@ -117,11 +142,22 @@ final class ElectionLock {
 
     List<Candidate> candidates() throws InterruptedException {
         requireList();
-        return client.admin()
-                .get()
-                .show(LockKey.lock(name))
+        return client.show()
+                .of(LockKey.lock(name))
                 .map(ElectionLock::candidates)
                 .orElse(List.of());
+    }
+
+    /** Whether a client's event about a lock is about that lease of this one. */
+    boolean isAbout(LockEvent event, Lease lease) {
+        LockKey key = event.key();
+        if (key == null || event.token().isEmpty()) {
+            return false;
+        }
+        return services() instanceof NodesServices nodes
+                ? nodes.isPart(name, key.name())
+                        && (event.type() == LockEvent.Type.DOUBTFUL) == (lease.state() == Lease.State.DOUBTFUL)
+                : key.equals(LockKey.lock(name)) && event.token().getAsLong() == lease.token();
     }
 
     static Optional<Candidate> leader(List<Candidate> candidates) {

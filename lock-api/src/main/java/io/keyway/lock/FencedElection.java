@@ -30,8 +30,9 @@ final class FencedElection implements Election {
         ElectionLock.Uses uses = new ElectionLock.Uses(
                 client.name(),
                 client::lock,
+                client::lock,
                 client::addListener,
-                client::admin,
+                key -> client.admin().show(key),
                 client.features(),
                 client.unwrap(ClientServices.class),
                 client.url().toString());
@@ -54,6 +55,11 @@ final class FencedElection implements Election {
             throw new IllegalArgumentException("A candidate of " + name() + " has a name, which cannot be empty.");
         }
         return new FencedElection(lock.as(other));
+    }
+
+    @Override
+    public Election at(NodeSet nodes) {
+        return new FencedElection(lock.at(nodes));
     }
 
     @Override

@@ -46,7 +46,9 @@ final class LeaderWatch {
         boolean same = before != null
                 && now != null
                 && before.name().equals(now.name())
-                && before.token().equals(now.token());
+                && (before.token().isEmpty()
+                        || now.token().isEmpty()
+                        || before.token().equals(now.token()));
         if (before != null && !same) {
             put(ElectionEvent.Type.SURRENDERED, before);
         } else if (before != null && uncertain) {

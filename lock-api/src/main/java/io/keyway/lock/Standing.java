@@ -407,14 +407,8 @@ final class Standing implements Candidacy {
     // Doubt.
 
     private void hear(LockEvent event) {
-        if (event.key() == null
-                || !event.key().equals(LockKey.lock(election.name()))
-                || event.token().isEmpty()) {
-            return;
-        }
         synchronized (step) {
-            if (!(phase instanceof Leading leading)
-                    || leading.lease().token() != event.token().getAsLong()) {
+            if (!(phase instanceof Leading leading) || !election.isAbout(event, leading.lease())) {
                 return;
             }
             if (event.type() == LockEvent.Type.DOUBTFUL) {

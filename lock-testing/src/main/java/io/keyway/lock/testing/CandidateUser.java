@@ -8,6 +8,8 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockMode;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.history.HeldAnswer;
 import io.keyway.lock.tck.journal.Journal;
@@ -17,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -41,8 +44,11 @@ final class CandidateUser implements Runnable {
     private final SplittableRandom random;
     private Candidacy candidacy;
 
-    CandidateUser(LockClient client, Journal journal, String name, Path beacon, long seed) {
-        this.election = client.election(name);
+    /** @param electors the nodes of which a majority elects; none for the one that has the election's name */
+    CandidateUser(
+            LockClient client, Journal journal, String name, Collection<String> electors, Path beacon, long seed) {
+        Election plain = client.election(name);
+        this.election = electors.isEmpty() ? plain : plain.at(NodeSet.of(NodeRule.MAJORITY, electors));
         this.journal = journal;
         this.beacon = beacon;
         this.random = new SplittableRandom(seed);

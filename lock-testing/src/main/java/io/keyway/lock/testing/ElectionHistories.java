@@ -77,11 +77,23 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
 
     private final @Nullable Net net;
     private final int candidates;
+    private final List<String> electors;
     private final WorkerPool pool;
 
     private ElectionHistories(Path directory, String url, @Nullable Net net, int candidates, boolean deathIsProven) {
+        this(directory, url, net, candidates, List.of(), deathIsProven);
+    }
+
+    private ElectionHistories(
+            Path directory,
+            String url,
+            @Nullable Net net,
+            int candidates,
+            List<String> electors,
+            boolean deathIsProven) {
         this.net = net;
         this.candidates = candidates;
+        this.electors = List.copyOf(electors);
         this.pool = new WorkerPool(directory, url, 1, deathIsProven);
     }
 
@@ -102,6 +114,11 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
     /** Of so many candidates at a URL, which that net divides. */
     public static ElectionHistories across(Net net, int candidates, String url, Path directory) {
         return new ElectionHistories(directory, url, net, candidates, false);
+    }
+
+    /** The same, elected by a majority of those members. */
+    public static ElectionHistories across(Net net, int candidates, List<String> electors, String url, Path directory) {
+        return new ElectionHistories(directory, url, net, candidates, electors, false);
     }
 
     /** Runs so many; returns what they had in them, for people. */
@@ -156,6 +173,7 @@ public final class ElectionHistories implements Nemesis.Servers, AutoCloseable {
     public List<String> options(int worker) {
         List<String> options = new ArrayList<>(net == null ? List.of() : net.options(worker));
         options.add("-D" + HistoryWorker.CANDIDATE + "=true");
+        options.add("-D" + HistoryWorker.ELECTORS + "=" + String.join(",", electors));
         return options;
     }
 

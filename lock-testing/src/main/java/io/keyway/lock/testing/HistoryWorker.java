@@ -42,6 +42,9 @@ public final class HistoryWorker implements AutoCloseable {
     /** Set for a process that is to stand for election. */
     static final String CANDIDATE = "keyway.candidate";
 
+    /** The members of which a majority elects it, with commas between; empty for the one that has the name. */
+    static final String ELECTORS = "keyway.electors";
+
     /** Set for a process of which one user takes most locks in transactions; its URL states the ttl. */
     static final String TRANSACTIONS = "keyway.transactions";
 
@@ -71,7 +74,7 @@ public final class HistoryWorker implements AutoCloseable {
                 : null;
         for (int i = 0; i < (candidate ? 1 : USERS); i++) {
             Runnable user = candidate
-                    ? new CandidateUser(client, journal, this.names.get(0), beacon, this.seed)
+                    ? new CandidateUser(client, journal, this.names.get(0), electors(), beacon, this.seed)
                     : new RandomUser(
                             client, journal, this.names, pause, this.seed * USERS + i, i == 0 ? transactionTtl : null);
             Thread thread = new Thread(user, "user-" + seed + "-" + i);
@@ -83,6 +86,11 @@ public final class HistoryWorker implements AutoCloseable {
     }
 
     /** A user that ends unasked makes no history; nobody may take the process for a good one. */
+    private static List<String> electors() {
+        String electors = System.getProperty(ELECTORS, "");
+        return electors.isEmpty() ? List.of() : List.of(electors.split(",", -1));
+    }
+
     private static void failed(Thread user, Throwable why) {
         why.printStackTrace();
         Runtime.getRuntime().halt(FAILED);

@@ -122,6 +122,11 @@ final class Cluster implements AutoCloseable {
         list.forEach(seat -> seat.configure(ids, maxTtl.toMillis(), removed));
     }
 
+    /** Its list of members. */
+    List<String> ids() {
+        return List.of(ids.split(",", -1));
+    }
+
     /** The clients' URL. */
     String url(Duration ttl) {
         return "lock:native:" + algorithm + "://" + ids + "/keyway?ttl=" + text(ttl) + "&maxTtl=" + text(maxTtl)

@@ -32,7 +32,15 @@ class SplitElectionTest {
     @Tag("soak")
     @Timeout(7_200)
     void manyHistoriesOfThreeMembers() throws Exception {
-        histories(3, Islands.shapes(6));
+        histories(3, Islands.shapes(6), false);
+    }
+
+    /** The same, elected by a majority of the members: in each shape, by whichever island has one. */
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistoriesOfAMajorityOfThreeMembers() throws Exception {
+        histories(3, Islands.shapes(6), true);
     }
 
     /** Each candidate on the island of a member: 52 shapes. */
@@ -40,25 +48,40 @@ class SplitElectionTest {
     @Tag("soak")
     @Timeout(7_200)
     void manyHistoriesOfFiveMembers() throws Exception {
+        histories(5, fiveWithTheirCandidates(), false);
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(7_200)
+    void manyHistoriesOfAMajorityOfFiveMembers() throws Exception {
+        histories(5, fiveWithTheirCandidates(), true);
+    }
+
+    private static List<int[]> fiveWithTheirCandidates() {
         List<int[]> shapes = new ArrayList<>();
         for (int[] members : Islands.shapes(5)) {
             int[] both = Arrays.copyOf(members, 10);
             System.arraycopy(members, 0, both, 5, 5);
             shapes.add(both);
         }
-        histories(5, shapes);
+        return shapes;
     }
 
     /** With as many candidates as members. */
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int members, List<int[]> shapes) throws Exception {
+    private void histories(int members, List<int[]> shapes, boolean majority) throws Exception {
         int count = Integer.getInteger("keyway.histories", Math.max(200, shapes.size()));
         Cluster cluster = Cluster.divisible("agent", directory, members, members, ElectionHistories.TTL);
         long seed = Long.getLong("keyway.seed", 1);
         Splits splits = new Splits(cluster, shapes, seed);
         try (cluster;
-                ElectionHistories elections =
-                        ElectionHistories.across(splits, members, cluster.url(ElectionHistories.TTL), directory)) {
+                ElectionHistories elections = ElectionHistories.across(
+                        splits,
+                        members,
+                        majority ? cluster.ids() : List.of(),
+                        cluster.url(ElectionHistories.TTL),
+                        directory)) {
             cluster.start();
             System.out.println(elections.run(count, seed) + "; " + splits.seen.size() + " shapes of " + shapes.size());
         }
