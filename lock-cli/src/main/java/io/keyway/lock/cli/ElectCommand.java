@@ -9,6 +9,8 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.cli.supervisor.Supervision;
 import java.time.Duration;
 import java.util.List;
@@ -26,8 +28,9 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "elect",
         mixinStandardHelpOptions = true,
-        customSynopsis = "keyway elect [--url URL] [--ttl TIME] [--as CANDIDATE] NAME -- COMMAND [ARG...]%n"
-                + "       keyway elect [--url URL] --show NAME",
+        customSynopsis = "keyway elect [--url URL] [--ttl TIME] [--as CANDIDATE] [--at NODES] NAME -- COMMAND"
+                + " [ARG...]%n"
+                + "       keyway elect [--url URL] [--at NODES] --show NAME",
         description = "Stands for election, runs a command while it leads, ends it when the leadership is lost, and"
                 + " stands again.",
         footer = {
@@ -61,6 +64,14 @@ final class ElectCommand implements Callable<Integer> {
             paramLabel = "CANDIDATE",
             description = "The name of this candidate. Default: user@host:pid.")
     private @Nullable String candidate;
+
+    @Option(
+            names = "--at",
+            paramLabel = "NODES",
+            split = ",",
+            description = "The members of the cluster of which a majority elects, as a:7400,b:7400,c:7400; the same"
+                    + " for all candidates. Default: the one that has the election's name.")
+    private List<String> nodes = List.of();
 
     @Option(names = "--show", description = "Print who leads and who stands, and end.")
     private boolean show;
@@ -131,8 +142,12 @@ final class ElectCommand implements Callable<Integer> {
         if (ttl != null) {
             options = options.withTtl(ttl);
         }
-        Election with = client.election(election).with(options);
+        Election with = atNodes(client.election(election)).with(options);
         return candidate == null ? with : with.as(candidate);
+    }
+
+    private Election atNodes(Election election) {
+        return nodes.isEmpty() ? election : election.at(NodeSet.of(NodeRule.MAJORITY, nodes));
     }
 
     private int show(LockName election) throws InterruptedException {
@@ -146,7 +161,7 @@ final class ElectCommand implements Callable<Integer> {
                         ExitCode.USAGE,
                         "lock:" + client.url().provider() + ": cannot show who stands: it lacks listing.");
             }
-            List<Candidate> candidates = client.election(election).candidates();
+            List<Candidate> candidates = atNodes(client.election(election)).candidates();
             for (Candidate each : candidates) {
                 console.out()
                         .println((each.leads() ? "leads   " : "stands  ") + StatusText.printable(each.name())

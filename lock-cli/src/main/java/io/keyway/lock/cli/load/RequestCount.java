@@ -4,6 +4,7 @@ package io.keyway.lock.cli.load;
 import io.keyway.lock.spi.Interceptor;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.RaisingEngine;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -29,7 +30,9 @@ final class RequestCount implements Interceptor {
 
     @Override
     public LockEngine engine(LockEngine engine) {
-        return before(LockEngine.class, engine);
+        return engine instanceof RaisingEngine raising
+                ? before(RaisingEngine.class, raising)
+                : before(LockEngine.class, engine);
     }
 
     /** The requests to the store up to now; negative if nobody counts them. */

@@ -4,6 +4,7 @@ package io.keyway.lock.peer.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.Election;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockRequest;
@@ -38,7 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("soak") // on the real clock
 class NodeSetTckTest {
     private static final List<String> RULES =
-            IntStream.rangeClosed(2101, 2105).mapToObj(rule -> "LK-" + rule).toList();
+            IntStream.rangeClosed(2101, 2106).mapToObj(rule -> "LK-" + rule).toList();
 
     /** What is wrong, and the rule whose check finds it. */
     enum Defect {
@@ -49,7 +50,9 @@ class NodeSetTckTest {
         FORGETS_THE_SET("LK-2103"),
         /** What is unlocked stays held. */
         KEEPS_THE_NODES("LK-2104"),
-        TOKENS_FALL("LK-2105");
+        TOKENS_FALL("LK-2105"),
+        /** An election at nodes is one at the member that has its name. */
+        ELECTS_WITHOUT_NODES("LK-2106");
 
         private final String rule;
 
@@ -82,7 +85,7 @@ class NodeSetTckTest {
     void theGoodOnePasses() throws Exception {
         TckResult result = run(Defect.NONE, RULES);
         assertThat(result.with(Verdict.FAIL)).isEmpty();
-        assertThat(result.with(Verdict.PASS)).hasSize(6);
+        assertThat(result.with(Verdict.PASS)).hasSize(7);
     }
 
     @ParameterizedTest
@@ -95,12 +98,28 @@ class NodeSetTckTest {
     private TckResult run(Defect defect, List<String> rules) throws Exception {
         TckSubject subject = TckSubject.of(
                         "lock:native://" + String.join(",", members.ids("abc")) + "/keyway?maxTtl=5s")
-                .withTransactions((client, options) -> careless(client, client.transaction(options), defect));
+                .withTransactions((client, options) -> careless(client, client.transaction(options), defect))
+                .withElections((client, name) -> careless(client.election(name), defect));
         return TckRunner.run(
                 subject,
                 TckConfig.of(Profile.QUICK)
                         .withOnly(rules)
                         .withCheckLimit(Duration.ofSeconds(defect == Defect.NONE ? 60 : 5)));
+    }
+
+    private static Election careless(Election good, Defect defect) {
+        return (Election) Proxy.newProxyInstance(
+                Election.class.getClassLoader(), new Class<?>[] {Election.class}, (proxy, method, given) -> {
+                    if (defect == Defect.ELECTS_WITHOUT_NODES
+                            && method.getName().equals("at")) {
+                        return good;
+                    }
+                    try {
+                        return method.invoke(good, given);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     private static LockTransaction careless(LockClient client, LockTransaction good, Defect defect) {

@@ -1,15 +1,19 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.Election;
+import io.keyway.lock.FenceGuard;
+import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The program over nodes of docs/transactions.md, between the lines that say so. */
+/** The programs over nodes of docs/transactions.md and docs/elections.md, between the lines that say so. */
 final class NodeSetsExample {
     private NodeSetsExample() {}
 
@@ -38,4 +42,25 @@ final class NodeSetsExample {
         }
     }
     // over nodes ends
+
+    // one lease begins
+    /** Closes the month under one token, also while one of three members is away. */
+    static boolean closeByToken(LockClient client, List<String> members, FenceGuard guard) throws InterruptedException {
+        NodeSet majority = NodeSet.of(NodeRule.MAJORITY, members);
+        try (Lease lease = client.lock("ledger/month", majority).acquire()) {
+            return guard.admits(lease);
+        }
+    }
+    // one lease ends
+
+    // by a majority begins
+    /** Runs the scheduler wherever it leads, also while one of three members is away, or cut off with its clients. */
+    static void serve(LockClient locks, List<String> members, Runnable scheduler) throws InterruptedException {
+        Election election = locks.election("billing/scheduler").at(NodeSet.of(NodeRule.MAJORITY, members));
+        election.lead(lease -> {
+            scheduler.run();
+            return null;
+        });
+    }
+    // by a majority ends
 }

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
 import io.keyway.lock.DistributedLock;
+import io.keyway.lock.FenceGuard;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockClient;
@@ -207,5 +208,20 @@ class NodesLockTest {
             return empty;
         });
         other.lock("x", nodes).tryAcquire().orElseThrow().release();
+    }
+
+    /** The programs of the docs. */
+    @Test
+    void theExamplesWork() throws Exception {
+        FenceGuard guard = FenceGuard.inMemory();
+        Lease late = client().lock("ledger/month", nodes).acquire();
+        late.release();
+        members.end("b");
+        assertThat(NodeSetsExample.closeByToken(client(), nodes.nodes(), guard)).isTrue();
+        assertThat(guard.admits(late)).isFalse();
+
+        List<String> done = new ArrayList<>();
+        NodeSetsExample.serve(client(), nodes.nodes(), () -> done.add("scheduled"));
+        assertThat(done).containsExactly("scheduled");
     }
 }

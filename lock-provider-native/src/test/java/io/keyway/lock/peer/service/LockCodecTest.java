@@ -172,7 +172,7 @@ class LockCodecTest {
     void everyKindOfMessageIsTried() {
         assertThat(ALL.stream().map(Object::getClass).collect(Collectors.toSet()))
                 .isEqualTo(kinds(LockMessage.class).collect(Collectors.toSet()));
-        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(31);
+        assertThat(ALL.stream().map(codec::type).collect(Collectors.toSet())).hasSize(32);
     }
 
     @Test

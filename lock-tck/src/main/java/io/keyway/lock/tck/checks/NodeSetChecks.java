@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import io.keyway.lock.Candidacy;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockMode;
@@ -18,7 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** Rules 2101 to 2105: locks over the members that the URL of the subject names. */
+/** Rules 2101 to 2106: locks over the members that the URL of the subject names. */
 final class NodeSetChecks {
     private static final String COUNT = "Are the nodes counted that are named, and each asked by its own authority?";
 
@@ -158,5 +159,33 @@ final class NodeSetChecks {
                 before = tokens;
             }
         }
+    }
+
+    @Check(
+            rules = "LK-2106",
+            needs = {Feature.NODE_SETS, Feature.FENCING})
+    @Hint("Do candidates of an election at nodes ask for its lock over these nodes, and raise their tokens?")
+    void anElectionAtNodesIsOverTheirLock(CheckContext t) throws Exception {
+        LockClient client = t.client("first");
+        NodeSet majority = NodeSet.of(NodeRule.MAJORITY, nodes(client));
+        Candidacy first = ElectionChecks.election(t, client).at(majority).stand();
+        ElectionChecks.leads(t, "the only candidate of an election at nodes", first);
+        Candidacy second =
+                ElectionChecks.election(t, t.client("second")).at(majority).stand();
+        t.pass(t.ttl(1, 4));
+        t.expect(first.isLeading() && !second.isLeading(), "a second candidate leads an election at nodes");
+        long token = ElectionChecks.token(t, first);
+        try (LockTransaction other = asks(t, t.client("other"), t.name(), LockMode.EXCLUSIVE, NodeRule.MAJORITY)) {
+            t.expect(!isGranted(t, other, t.ttl(1, 4)), "the lock of an election at nodes was granted beside a leader");
+            ElectionChecks.ends(first, second);
+            t.expect(isGranted(t, other, t.patience()), "all candidates are closed, and their lock is not free");
+        }
+        Candidacy third =
+                ElectionChecks.election(t, t.client("second")).at(majority).stand();
+        ElectionChecks.leads(t, "a candidate of an election at nodes that nobody leads", third);
+        t.expect(
+                ElectionChecks.token(t, third) > token,
+                "the token of the next leader, " + ElectionChecks.token(t, third) + ", is not higher than " + token);
+        third.close();
     }
 }

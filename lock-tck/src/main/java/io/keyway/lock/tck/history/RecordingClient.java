@@ -12,11 +12,13 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockedAction;
 import io.keyway.lock.LockedFunction;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.wrap.Proxies;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -144,8 +146,8 @@ final class RecordingClient {
     }
 
     /**
-     * What an interface does by its other methods is recorded by those; work, and transactions and trees, whose locks
-     * exclude others than their names say, go to who runs them.
+     * What an interface does by its other methods is recorded by those; work, and transactions, trees and locks over
+     * nodes, which exclude others than their names say, go to who runs them.
      */
     private static <T> T shown(Class<T> type, Instead instead) {
         return Proxies.of(type, (proxy, method, arguments) -> {
@@ -153,7 +155,8 @@ final class RecordingClient {
                 return proxy;
             }
             boolean isAlone = method.getReturnType() == LockTransaction.class
-                    || method.getName().equals("tree");
+                    || method.getName().equals("tree")
+                    || List.of(method.getParameterTypes()).contains(NodeSet.class);
             return method.isDefault() && !takesWork(method) && !isAlone
                     ? InvocationHandler.invokeDefault(proxy, method, arguments)
                     : instead.call(method, arguments);

@@ -12,6 +12,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockListener;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.Subscription;
 import io.keyway.lock.WriterPolicy;
 import java.util.Objects;
@@ -53,6 +54,11 @@ public abstract class ForwardingClient implements LockClient {
     @Override
     public DistributedLock lock(LockName name) {
         return to.lock(name);
+    }
+
+    @Override
+    public DistributedLock lock(LockName name, NodeSet nodes) {
+        return to.lock(name, nodes);
     }
 
     @Override
