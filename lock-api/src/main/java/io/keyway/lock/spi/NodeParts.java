@@ -42,7 +42,8 @@ public final class NodeParts {
         if (!name.startsWith("@")) {
             return Optional.empty();
         }
-        int end = name.indexOf('/');
+        int slash = name.indexOf('/');
+        int end = slash < 0 ? name.length() : slash; // the level above all parts at a node is that node's, too
         return end < 2 ? Optional.empty() : Optional.of(name.substring(1, end));
     }
 
