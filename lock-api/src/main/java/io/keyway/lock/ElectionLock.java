@@ -155,8 +155,8 @@ final class ElectionLock {
             return false;
         }
         return services() instanceof NodesServices nodes
-                ? nodes.isPart(name, key.name())
-                        && (event.type() == LockEvent.Type.DOUBTFUL) == (lease.state() == Lease.State.DOUBTFUL)
+                ? nodes.isOf(name, key.name())
+                        && (event.type() == LockEvent.Type.DOUBTFUL) == (lease.state() != Lease.State.HELD)
                 : key.equals(LockKey.lock(name)) && event.token().getAsLong() == lease.token();
     }
 

@@ -48,11 +48,11 @@ final class NodesServices implements ClientServices {
         return services.onClose(task);
     }
 
-    /** Whether that is what the lock has at one of the nodes. */
-    boolean isPart(LockName lock, LockName name) {
+    /** Whether that is what the lock has at one of the nodes, or a level above it. */
+    boolean isOf(LockName lock, LockName name) {
         return NodeParts.node(name.value())
                 .filter(nodes.nodes()::contains)
-                .filter(node -> NodeParts.part(lock, node).equals(name))
+                .filter(node -> (NodeParts.part(lock, node) + "/").startsWith(name + "/"))
                 .isPresent();
     }
 

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -109,6 +110,43 @@ class MemberProcessesTest {
         endInOrder(b);
         endInOrder(without);
         endInOrder(back);
+    }
+
+    @Test
+    void aMajorityElectsWhileAMemberIsDead() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            start(i, "012", "--init", "--max-ttl", "2s");
+        }
+        for (ChildProcess each : List.copyOf(started)) {
+            each.errLine("has opened under the list");
+        }
+        ChildProcess one = elect("one");
+        one.errLine("one leads service under token");
+        ChildProcess two = elect("two");
+        started.get(0).kill9();
+        one.kill9();
+        two.errLine("two leads service under token");
+        ChildProcess shown =
+                ChildProcess.start(Map.of(), words("--show", "service").toList());
+        started.add(shown);
+        assertThat(shown.exitCode()).as(shown.err()).isZero();
+        assertThat(shown.out()).startsWith("leads   two ");
+    }
+
+    private ChildProcess elect(String candidate) {
+        ChildProcess elect = ChildProcess.start(
+                Map.of(),
+                Stream.concat(words("--as", candidate), Stream.of("service", "--", "sleep", "600"))
+                        .toList());
+        started.add(elect);
+        return elect;
+    }
+
+    private Stream<String> words(String... more) {
+        String url = "lock:native:agent://" + list("012") + "/keyway?maxTtl=2s&ttl=1s";
+        return Stream.concat(
+                Stream.of(Installation.get().script().toString(), "elect", "--url", url, "--at", list("012")),
+                Stream.of(more));
     }
 
     @Test

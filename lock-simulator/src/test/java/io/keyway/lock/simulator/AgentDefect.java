@@ -32,7 +32,11 @@ public enum AgentDefect {
     /** Whoever hears that another one of its circle gives way does so too. */
     ALL_GIVE_WAY,
     /** H9: a lock that its user relies on is surrendered as any other. */
-    GIVES_UP_WHAT_IS_REPORTED;
+    GIVES_UP_WHAT_IS_REPORTED,
+    /** Who is granted a lock over nodes has the highest of their tokens, and tells no node of it. */
+    RAISES_NOTHING,
+    /** Who has raised its tokens takes the lock again from its cache, below them. */
+    TAKES_IT_AGAIN;
 
     /** What becomes of a probe that an agent sends; null: it is lost. */
     public static @Nullable Probe sent(@Nullable AgentDefect defect, Probe.Agent self, Probe probe) {

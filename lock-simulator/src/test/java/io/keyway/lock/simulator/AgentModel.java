@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 final class AgentModel implements Model {
     final SimWorld world;
     final CircleOracle circles = new CircleOracle(this);
+    final RaisedTokens tokens;
 
     /** What is broken in each agent; null if nothing is. */
     final @Nullable AgentDefect defect;
@@ -88,6 +89,7 @@ final class AgentModel implements Model {
         if (rules.isEmpty()) {
             names.addAll(locks);
         }
+        this.tokens = new RaisedTokens(this, options.seed());
         this.users = new AgentUser[world.clients() + 1][options.users()];
         for (int client = 1; client < users.length; client++) {
             fill(world.node(client));
@@ -224,6 +226,8 @@ final class AgentModel implements Model {
             of.user().over(failed.request(), of);
         } else if (said instanceof LockNotice.Ended ended && ended.user() instanceof AgentUser.Ask of) {
             of.user().lost(ended, of);
+        } else if (said instanceof LockNotice.Told told) {
+            tokens.answered(told.answer());
         } else if (said instanceof LockNotice.Sought sought) {
             sought(cell.node(), sought);
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.peer.kernel.CoverageGoal;
+import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.simulator.Options.Profile;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,6 +61,7 @@ class AgentSimulationTest {
         private int aborts;
         private int completed;
         private int losses;
+        private int raised;
         private long longest;
         private long stuck;
         private long most;
@@ -76,6 +78,7 @@ class AgentSimulationTest {
             aborts += other.aborts;
             completed += other.completed;
             losses += other.losses;
+            raised += other.raised;
             longest = Math.max(longest, other.longest);
             most = Math.max(most, other.most);
         }
@@ -85,7 +88,8 @@ class AgentSimulationTest {
             return events + " events, " + faults + " faults, " + completed + " transactions completed, " + confirmed
                     + " circles resolved by " + surrenders + " surrenders (" + places + " of places) and " + aborts
                     + " aborts, " + losses
-                    + " losses, " + needless + " needless, a deadlock stood for " + stuck / Nanos.MILLI + " ms, "
+                    + " losses, " + raised + " tokens raised, " + needless + " needless, a deadlock stood for "
+                    + stuck / Nanos.MILLI + " ms, "
                     + passedOver + " nodes passed over, a circle stood for " + longest / Nanos.MILLI
                     + " ms and " + most + " surrenders in a row of a hundred transactions at the most";
         }
@@ -179,6 +183,7 @@ class AgentSimulationTest {
         sum.aborts += made[0].aborts;
         sum.completed += made[0].completed;
         sum.losses += made[0].losses;
+        sum.raised += made[0].tokens.judged();
         sum.longest = Math.max(sum.longest, made[0].circles.longest());
         sum.most = Math.max(sum.most, made[0].circles.most());
         return result;
@@ -230,6 +235,31 @@ class AgentSimulationTest {
         assertThat(sum.confirmed).as("%s", sum).isGreaterThan(100);
         assertThat(sum.surrenders).as("%s", sum).isPositive();
         assertThat(sum.aborts).as("%s", sum).isPositive();
+    }
+
+    /** Of majorities and all, whoever has a lock to itself has one token for all its nodes, which rises. */
+    @Test
+    void theOneTokenOfALockOverNodesRises() {
+        Sum sum = run(RaisedTokens.FROM, 24);
+        System.out.println("with raised tokens: " + sum);
+        assertThat(sum.raised).as("%s", sum).isGreaterThan(150);
+        assertThat(sum.goals.missing(List.<CoverageGoal>of(WorldGoal.MEMBER_RESTARTED, LockGoal.EPOCH_RAISED)))
+                .as("never reached")
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RAISES_NOTHING", "TAKES_IT_AGAIN"})
+    void aTokenThatDoesNotRiseIsFound(AgentDefect defect) {
+        long first = RaisedTokens.FROM + (defect == AgentDefect.TAKES_IT_AGAIN ? 345 : 0); // one of some 350
+        for (long seed = first; seed < first + 100; seed++) {
+            RunResult result = run(plan(seed), defect, new Sum());
+            if (result.violation() != null) {
+                assertThat(result.violation()).hasMessageStartingWith("R5: ");
+                return;
+            }
+        }
+        throw new AssertionError(defect + " was not found");
     }
 
     /** Where a search took longer than the time to the next one its confirmation was dropped: docs/track-record.md. */

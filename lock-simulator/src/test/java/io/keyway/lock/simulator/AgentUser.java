@@ -238,6 +238,7 @@ final class AgentUser implements AgentEffects {
             }
             if (next.isEmpty()) {
                 ending = true;
+                model.tokens.begin(this);
                 Act work = act;
                 wake(model.world.healed() ? Nanos.MILLI : work.hold(), () -> {
                     model.completed++;
@@ -388,6 +389,16 @@ final class AgentUser implements AgentEffects {
         later(() -> {
             if (!grant.handle().tryRelease(grant.token(), now())) {
                 grant.cell().input(new Input.Command(grant.handle().key(), new LockCall.Release(grant.token())));
+            }
+        });
+    }
+
+    /** Has the node of that grant go on above that token. */
+    void raise(Held grant, long request, long token, long limit) {
+        later(() -> {
+            GrantHandle handle = grant.handle();
+            if (model.defect == AgentDefect.TAKES_IT_AGAIN || handle.seal(grant.token())) {
+                grant.cell().input(new Input.Command(handle.key(), new LockCall.Raise(request, token, limit)));
             }
         });
     }

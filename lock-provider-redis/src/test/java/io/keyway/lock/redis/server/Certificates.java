@@ -17,12 +17,13 @@ import java.util.stream.Stream;
 /**
  * A key and a certificate for 127.0.0.1 that nobody but its trust store trusts, made by the JDK's keytool.
  *
+ * @param keyStore PKCS#12, which has both
  * @param trustStore PKCS#12, which has the certificate
- * @param password of the trust store
+ * @param password of the two
  * @param certificate in PEM
  * @param key in PEM
  */
-public record Certificates(Path trustStore, String password, Path certificate, Path key) {
+public record Certificates(Path keyStore, Path trustStore, String password, Path certificate, Path key) {
 
     private static final String PASSWORD = "changeit";
 
@@ -46,6 +47,7 @@ public record Certificates(Path trustStore, String password, Path certificate, P
             trust.store(out, password);
         }
         return new Certificates(
+                file,
                 trustStore,
                 PASSWORD,
                 pem(directory.resolve("server.pem"), "CERTIFICATE", certificate.getEncoded()),
