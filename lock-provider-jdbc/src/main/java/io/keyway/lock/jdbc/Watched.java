@@ -18,12 +18,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * soon after its time is over, which a network timeout alone does not see to: it begins anew with each piece of an
  * answer. So threads of users can make them.
  *
- * <p>A statement that has to end has {@link #GRACE} left, in which a server that lives answers, and nothing is lost;
- * then its connection is aborted, and its outcome is unknown.
+ * <p>A statement whose time is over has {@link #GRACE} left, and one whose thread is interrupted {@link
+ * #AFTER_INTERRUPT}, in which a server that lives answers, and nothing is lost; then its connection is aborted, and its
+ * outcome is unknown.
  */
 final class Watched {
-    /** How long a statement may still take that has to end, in nanoseconds. */
-    static final long GRACE = TimeUnit.MILLISECONDS.toNanos(250);
+    /** How long a statement may still take when its time is over, in nanoseconds. */
+    private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(250);
+
+    /**
+     * The same when its thread is interrupted. Longer: with the connection all locks of its session are lost, those of
+     * other threads too, and a machine that has much to do is no server that hangs.
+     */
+    private static final long AFTER_INTERRUPT = TimeUnit.SECONDS.toNanos(1);
 
     private final Set<Statement> running = ConcurrentHashMap.newKeySet();
     /** Somebody looks at them when the time of one is over. */
@@ -59,7 +66,7 @@ final class Watched {
         @Override
         protected void implCloseChannel() {
             interrupted.run();
-            later(GRACE).execute(this::abort);
+            later(AFTER_INTERRUPT).execute(this::abort);
         }
 
         void abort() {

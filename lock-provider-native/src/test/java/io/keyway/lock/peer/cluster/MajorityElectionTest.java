@@ -197,7 +197,7 @@ class MajorityElectionTest {
     }
 
     /** The first that is in doubt may be a level above the election's name, at either of its nodes. */
-    @RepeatedTest(4)
+    @RepeatedTest(2)
     void doubtIsToldAndItsEnd() throws Exception {
         Stands first = stand("one");
         leader(List.of(first));
