@@ -183,7 +183,8 @@ class SessionModeTest {
                 TransactionPool pooler = new TransactionPool(pool);
                 LockClient client =
                         Locks.open(url, ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pooler.source()))) {
-            assertThatThrownBy(() -> client.lock("x").tryAcquire())
+            // It waits: without that the first connection may take longer than an attempt may.
+            assertThatThrownBy(() -> client.lock("x").tryAcquire(Duration.ofMinutes(1)))
                     .isInstanceOf(InvalidLockUrlException.class)
                     .hasMessageContaining("pool of transactions")
                     .hasMessageContaining("lock.mode=table");

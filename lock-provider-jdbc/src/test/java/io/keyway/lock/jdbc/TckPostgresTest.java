@@ -17,6 +17,6 @@ class TckPostgresTest extends LockTck {
     /** Fewer at a time: other tests, with servers of their own, keep the machine busy meanwhile. */
     @Override
     protected TckConfig config() {
-        return TckConfig.of(Profile.SMOKE).withParallel(4);
+        return TckConfig.of(Profile.SMOKE).withParallel(3);
     }
 }

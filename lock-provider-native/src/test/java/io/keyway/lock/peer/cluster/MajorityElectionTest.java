@@ -31,7 +31,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -197,7 +196,7 @@ class MajorityElectionTest {
     }
 
     /** The first that is in doubt may be a level above the election's name, at either of its nodes. */
-    @RepeatedTest(2)
+    @Test
     void doubtIsToldAndItsEnd() throws Exception {
         Stands first = stand("one");
         leader(List.of(first));
