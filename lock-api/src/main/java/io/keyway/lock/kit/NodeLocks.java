@@ -282,14 +282,14 @@ final class NodeLocks {
     void advance(boolean awaitNodes) {
         for (LockName lock : List.copyOf(all.keySet())) {
             Spread spread = all.get(lock);
-            if (spread != null && !spread.told && !isRefused(lock, spread)) {
+            if (spread != null && !spread.told && !givesUp(lock, spread)) {
                 advance(lock, spread, awaitNodes);
             }
         }
     }
 
     /** Gives up, if it does not wait, where others are before it; and all of it, if that are too many nodes. */
-    private boolean isRefused(LockName lock, Spread spread) {
+    private boolean givesUp(LockName lock, Spread spread) {
         for (LockName part : spread.once ? spread.parts : List.<LockName>of()) {
             if (view.state(part) == State.WAITS && view.isBehind(part)) {
                 spread.refused.add(part);

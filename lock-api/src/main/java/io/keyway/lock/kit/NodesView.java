@@ -170,10 +170,7 @@ final class NodesView implements DistributedLock {
             }
             throw e;
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException known) {
-                throw known;
-            }
-            throw new IllegalStateException(e.getCause());
+            throw Failures.rethrow(e.getCause());
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * The one token of each lock over nodes, as the kit's {@code NodesView} makes it of what a user was told that it holds;
- * and the oracle that it rises from holder to holder (R5), over restarts and losses of the members' epochs.
+ * and the oracle that it rises from holder to holder (R5), over restarts of members, whose epochs differ.
  */
 final class RaisedTokens {
     /** From this seed on users in worlds over nodes raise their tokens. */

@@ -85,12 +85,12 @@ public final class HistoryWorker implements AutoCloseable {
         }
     }
 
-    /** A user that ends unasked makes no history; nobody may take the process for a good one. */
     private static List<String> electors() {
         String electors = System.getProperty(ELECTORS, "");
         return electors.isEmpty() ? List.of() : List.of(electors.split(",", -1));
     }
 
+    /** A user that ends unasked makes no history; nobody may take the process for a good one. */
     private static void failed(Thread user, Throwable why) {
         why.printStackTrace();
         Runtime.getRuntime().halt(FAILED);

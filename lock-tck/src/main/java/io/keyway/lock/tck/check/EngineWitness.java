@@ -2,7 +2,6 @@
 package io.keyway.lock.tck.check;
 
 import io.keyway.lock.spi.LockEngine;
-import io.keyway.lock.spi.RaisingEngine;
 import io.keyway.lock.spi.Request;
 import java.util.Arrays;
 import java.util.function.Consumer;
@@ -13,13 +12,7 @@ final class EngineWitness {
 
     /** {@code report} hears what the rule LK-1508 forbids, by whichever thread. */
     static LockEngine before(LockEngine engine, Consumer<String> report) {
-        return engine instanceof RaisingEngine raising
-                ? before(RaisingEngine.class, raising, report)
-                : before(LockEngine.class, engine, report);
-    }
-
-    private static <T extends LockEngine> T before(Class<T> type, T engine, Consumer<String> report) {
-        return Altered.before(type, engine, (method, arguments) -> {
+        return Altered.before(LockEngine.class, engine, (method, arguments) -> {
             Request request = Arrays.stream(arguments)
                     .filter(Request.class::isInstance)
                     .map(Request.class::cast)
