@@ -91,6 +91,15 @@ public record TransactionReport(
         return text.toString();
     }
 
+    /**
+     * {@return the report as a picture, a document of SVG that a browser shows} Arrows lead from whoever waits to the
+     * lock that it waits for, and from a lock to whoever holds it, with the mode and since when; each deadlock is a row
+     * of its own, in which who gave way comes first.
+     */
+    public String picture() {
+        return ReportPicture.of(this);
+    }
+
     private static String party(String client, LockMode mode, Duration since) {
         return client + " " + mode + since(since);
     }

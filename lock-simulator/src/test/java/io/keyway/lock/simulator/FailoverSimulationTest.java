@@ -183,7 +183,12 @@ class FailoverSimulationTest {
             names = {"UNRECORDED", "TOO_SHORT"})
     void aLeaderThatLeavesARuleOutIsFound(UnsafeLeadership variant) {
         Campaign campaign = leaving(variant);
-        long first = variant == UnsafeLeadership.NOT_SILENT ? 600 : 0;
+        // Of these two one world in some hundreds is broken.
+        long first = switch (variant) {
+            case NOT_SILENT -> 600;
+            case WITHOUT_LEASE -> 500;
+            default -> 0;
+        };
         for (long seed = first; seed < first + 2_000; seed++) {
             Violation violation = campaign.run(seed).violation();
             if (violation != null && violation.property().equals(FOUND_BY.get(variant))) {

@@ -103,7 +103,7 @@ class LamportSimulationTest {
     private static long first(UnsafeLamport variant) {
         return switch (variant) {
             case CLIENTS_NOT_HEEDED -> 303;
-            case UNORDERED -> 85;
+            case UNORDERED -> 389;
             case SUSPICION -> 33;
             case MAJORITY -> 19;
             default -> 0;

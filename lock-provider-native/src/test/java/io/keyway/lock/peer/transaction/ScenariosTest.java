@@ -485,6 +485,8 @@ class ScenariosTest extends InOneWorld {
         waits(b);
         assertThat(b.explain().text())
                 .contains(b.id() + ": WAITING", "has y EXCLUSIVE, token ", "waits for x SHARED", "held by ");
+        assertThat(b.explain().picture())
+                .contains(">" + b.id() + "<", ">has EXCLUSIVE<", ">SHARED since ", ">holds since ");
         assertThat(b.explain().json())
                 .startsWith("{\"transaction\":\"" + b.id() + "\",\"status\":\"WAITING\",\"held\":[{\"lock\":\"y\"")
                 .contains("\"waits\":[{\"lock\":\"x\",\"mode\":\"SHARED\"", "\"holders\":[{\"client\":")
