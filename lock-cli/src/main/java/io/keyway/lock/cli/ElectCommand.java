@@ -7,11 +7,13 @@ import io.keyway.lock.Election;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
 import io.keyway.lock.cli.supervisor.Supervision;
+import io.keyway.lock.spi.NodeParts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -97,7 +99,7 @@ final class ElectCommand implements Callable<Integer> {
         while (true) {
             try (Supervision supervision = GuardedCommand.supervise();
                     LockClient client = target.openToRun(console, supervision)) {
-                int code = term(election(client, election, words), words, supervision, signals);
+                int code = term(client, election(client, election, words), words, supervision, signals);
                 // A leader that was asked to end does not stand again.
                 if (code != ExitCode.LOST || signals.received() != 0) {
                     return code;
@@ -111,10 +113,14 @@ final class ElectCommand implements Callable<Integer> {
     }
 
     /** Stands, and runs the command for one leadership. */
-    private int term(Election election, CommandLineWords words, Supervision supervision, Signals signals)
+    private int term(
+            LockClient client, Election election, CommandLineWords words, Supervision supervision, Signals signals)
             throws InterruptedException {
         try (Candidacy candidacy = election.stand()) {
-            Lease leadership = elected(candidacy);
+            Lease leadership;
+            try (WaitingNotice notice = WaitingNotice.begin(console, client, keys(election.name()))) {
+                leadership = elected(candidacy);
+            }
             if (signals.received() != 0) {
                 throw new InterruptedException();
             }
@@ -144,6 +150,15 @@ final class ElectCommand implements Callable<Integer> {
         }
         Election with = atNodes(client.election(election)).with(options);
         return candidate == null ? with : with.as(candidate);
+    }
+
+    /** The locks of the election: one, or that at each node. */
+    private List<LockKey> keys(LockName election) {
+        return nodes.isEmpty()
+                ? List.of(LockKey.lock(election))
+                : nodes.stream()
+                        .map(node -> LockKey.lock(NodeParts.part(election, node)))
+                        .toList();
     }
 
     private Election atNodes(Election election) {

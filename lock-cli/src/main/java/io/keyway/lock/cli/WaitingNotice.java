@@ -63,7 +63,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         if (event.type() == LockEvent.Type.WAITING) {
             key = of;
             waits = true;
-        } else if (event.type() == LockEvent.Type.GRANTED) {
+        } else if (event.type() == LockEvent.Type.GRANTED && of.equals(key)) {
             waits = false;
         }
     }
@@ -103,23 +103,36 @@ final class WaitingNotice implements Runnable, AutoCloseable {
 
     /** Empty: nobody is known to stand in the way of this request. */
     private Optional<Situation> look() {
+        LockKey first = key;
         if (!client.features().contains(Feature.LIST)) {
-            return Optional.of(new Situation("waiting for " + key.name(), ""));
+            return Optional.of(new Situation("waiting for " + first.name(), ""));
         }
+        Optional<Situation> now = look(first);
+        // A request that nobody answers is not known to wait, and may be that for another one of the keys.
+        for (int i = 0; now.isEmpty() && !waits && i < keys.size(); i++) {
+            if (!keys.get(i).equals(first)) {
+                now = look(keys.get(i));
+            }
+        }
+        return now;
+    }
+
+    private Optional<Situation> look(LockKey at) {
         try {
-            Optional<LockStatus> status = client.admin().show(key);
-            return status.filter(found -> waits).map(found -> describe(found, client.name(), opening()));
+            Optional<LockStatus> status = client.admin().show(at);
+            return status.filter(found -> waits && at.equals(key))
+                    .map(found -> describe(found, client.name(), opening(at)));
         } catch (InterruptedException e) {
             return Optional.empty();
         } catch (LockException e) {
-            return Optional.of(new Situation("waiting for " + key.name() + ": " + Failures.trouble(e), ""));
+            return Optional.of(new Situation("waiting for " + at.name() + ": " + Failures.trouble(e), ""));
         }
     }
 
     /** A member that grants nothing yet. */
-    private Optional<Opening> opening() {
+    private Optional<Opening> opening(LockKey at) {
         try {
-            return client.unwrap(Opening.Watch.class).of(key.name());
+            return client.unwrap(Opening.Watch.class).of(at.name());
         } catch (IllegalArgumentException e) {
             return Optional.empty(); // another provider's client
         }

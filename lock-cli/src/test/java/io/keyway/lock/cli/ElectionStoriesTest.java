@@ -21,6 +21,7 @@ class ElectionStoriesTest extends Stories {
         ChildProcess first = elect("one", stage.stubborn("A"));
         stage.awaitBeat("A");
         ChildProcess second = elect("two", stage.untilGo("B"));
+        second.errLine("waiting for service, held by");
         ChildProcess shown;
         do {
             shown = stage.start(stage.directory, "keyway", "elect", "--show", "service");

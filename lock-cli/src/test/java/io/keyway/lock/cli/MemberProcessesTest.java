@@ -123,6 +123,7 @@ class MemberProcessesTest {
         ChildProcess one = elect("one");
         one.errLine("one leads service under token");
         ChildProcess two = elect("two");
+        two.errLine("/service, held by");
         started.get(0).kill9();
         one.kill9();
         two.errLine("two leads service under token");
@@ -131,6 +132,39 @@ class MemberProcessesTest {
         started.add(shown);
         assertThat(shown.exitCode()).as(shown.err()).isZero();
         assertThat(shown.out()).startsWith("leads   two ");
+        aRunSaysWhichMemberItWaitsFor();
+    }
+
+    /** It holds the first of its locks, and asks for the second, on which the member that is dead decides. */
+    private void aRunSaysWhichMemberItWaitsFor() throws Exception {
+        String second = "@" + ids.get(0) + "/second";
+        String first = "";
+        try (LockClient client = Locks.open(url() + "&requestTimeout=500ms")) {
+            for (int i = 0; first.isEmpty() && i < 100; i++) {
+                String name = String.valueOf(i);
+                try {
+                    client.lock(name).tryAcquire().orElseThrow().close();
+                    first = name;
+                } catch (LockException theDeadOne) {
+                    assertThat(theDeadOne).hasMessageContaining(ids.get(0));
+                }
+            }
+        }
+        ChildProcess run = ChildProcess.start(
+                Map.of(),
+                List.of(
+                        Installation.get().script().toString(),
+                        "run",
+                        "--url",
+                        url(),
+                        "--lock",
+                        first,
+                        "--lock",
+                        second,
+                        "--",
+                        "true"));
+        started.add(run);
+        run.errLine("waiting for " + second + ": " + ids.get(0) + ": cannot connect");
     }
 
     private ChildProcess elect(String candidate) {
@@ -143,10 +177,13 @@ class MemberProcessesTest {
     }
 
     private Stream<String> words(String... more) {
-        String url = "lock:native:agent://" + list("012") + "/keyway?maxTtl=2s&ttl=1s";
         return Stream.concat(
-                Stream.of(Installation.get().script().toString(), "elect", "--url", url, "--at", list("012")),
+                Stream.of(Installation.get().script().toString(), "elect", "--url", url(), "--at", list("012")),
                 Stream.of(more));
+    }
+
+    private String url() {
+        return "lock:native:agent://" + list("012") + "/keyway?maxTtl=2s&ttl=1s";
     }
 
     @Test
