@@ -4,9 +4,10 @@ package io.keyway.lock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
- * A {@link TransactionReport} as a drawing: at the left the transaction, beside it the locks that it has and those that
+ * A {@code TransactionReport} as a drawing: at the left the transaction, beside it the locks that it has and those that
  * it waits for, at the right who holds and who waits for these. An arrow leads from who waits to a lock, and from a
  * lock to who holds it. Below, each circle that was resolved is a row of its own.
  */
@@ -27,15 +28,13 @@ final class ReportPicture {
     private int width = x(2) + WIDE + EDGE;
     private int y = EDGE;
 
-    private ReportPicture() {}
+    private final int top = y;
 
-    static String of(TransactionReport report) {
-        ReportPicture picture = new ReportPicture();
-        picture.draw(report);
-        return picture.document();
+    ReportPicture(String transaction, String status) {
+        box(x(0), top, PLAIN, transaction, status);
     }
 
-    private String document() {
+    String document() {
         return String.format(
                 Locale.ROOT,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%1$d\" height=\"%2$d\" viewBox=\"0 0 %1$d %2$d\" "
@@ -44,30 +43,23 @@ final class ReportPicture {
                         + "fill=\"%3$s\"/></marker></defs>%n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>%n"
                         + "%4$s</svg>%n",
                 width,
-                y + EDGE,
+                Math.max(y, top + ROW) + EDGE,
                 PLAIN,
                 svg);
     }
 
-    private void draw(TransactionReport report) {
-        int top = y;
-        box(x(0), top, PLAIN, report.transaction(), report.status().name());
-        for (TransactionReport.Held held : report.held()) {
-            box(x(1), y, HOLDS, held.lock().toString(), "token " + held.token());
-            arrow(x(1), y, x(0) + WIDE, top, HOLDS, "has " + held.mode());
-            y += ROW;
-        }
-        for (TransactionReport.Wait wait : report.waits()) {
-            int lock = y;
-            box(x(1), lock, WAITS, wait.lock().toString(), "");
-            arrow(x(0) + WIDE, top, x(1), lock, WAITS, wait.mode() + since(wait.waited()));
-            wait.shown().ifPresent(shown -> parties(shown, lock));
-            y = Math.max(y, lock + ROW);
-        }
-        y = Math.max(y, top + ROW);
-        for (Deadlock deadlock : report.deadlocks()) {
-            circle(deadlock);
-        }
+    void held(LockName lock, LockMode mode, long token) {
+        box(x(1), y, HOLDS, lock.toString(), "token " + token);
+        arrow(x(1), y, x(0) + WIDE, top, HOLDS, "has " + mode);
+        y += ROW;
+    }
+
+    void wait(LockName name, LockMode mode, Duration waited, Optional<LockStatus> shown) {
+        int lock = y;
+        box(x(1), lock, WAITS, name.toString(), "");
+        arrow(x(0) + WIDE, top, x(1), lock, WAITS, mode + since(waited));
+        shown.ifPresent(status -> parties(status, lock));
+        y = Math.max(y, lock + ROW);
     }
 
     private void parties(LockStatus shown, int lock) {
@@ -84,8 +76,9 @@ final class ReportPicture {
     }
 
     /** The first gave way: the arrow of the last one comes back to it from below. */
-    private void circle(Deadlock deadlock) {
+    void circle(Deadlock deadlock) {
         List<Deadlock.Waiter> cycle = deadlock.cycle();
+        y = Math.max(y, top + ROW);
         text(x(0), y + EDGE, PLAIN, "deadlock: " + deadlock.way() + ", " + deadlock.gaveUp() + " was given up");
         y += ROW / 2;
         for (int i = 0; i < cycle.size(); i++) {

@@ -97,7 +97,11 @@ public record TransactionReport(
      * of its own, in which who gave way comes first.
      */
     public String picture() {
-        return ReportPicture.of(this);
+        ReportPicture picture = new ReportPicture(transaction, status.name());
+        held.forEach(each -> picture.held(each.lock(), each.mode(), each.token()));
+        waits.forEach(each -> picture.wait(each.lock(), each.mode(), each.waited(), each.shown()));
+        deadlocks.forEach(picture::circle);
+        return picture.document();
     }
 
     private static String party(String client, LockMode mode, Duration since) {

@@ -23,9 +23,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Members that come and go over sockets, while users hold and take locks. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
 class ElasticMembersTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration LONGEST = Duration.ofSeconds(20);

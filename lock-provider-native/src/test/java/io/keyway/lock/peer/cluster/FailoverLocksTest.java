@@ -19,9 +19,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Three members of which one leads, and users who see that another one does. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
 class FailoverLocksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -143,10 +143,14 @@ class SecureMembersTest {
             }
             strangers.forEach(Thread::start);
             long longest = 0;
-            while (strangers.stream().anyMatch(Thread::isAlive)) {
+            // So few that what these cost is little beside the handshakes.
+            for (int i = 0; i < 100; i++) {
                 long asked = System.nanoTime();
                 assertThat(client.admin().show(key)).isPresent();
                 longest = Math.max(longest, System.nanoTime() - asked);
+            }
+            for (Thread stranger : strangers) {
+                stranger.join();
             }
             assertThat(lease.isHeld()).isTrue();
             assertThat(longest).isLessThan(Duration.ofSeconds(20).toNanos());

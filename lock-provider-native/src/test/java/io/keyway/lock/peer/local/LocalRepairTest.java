@@ -40,8 +40,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Files of a directory in use are taken away, and what needs them goes on, or says what to do. */
+@Execution(ExecutionMode.CONCURRENT)
 class LocalRepairTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
