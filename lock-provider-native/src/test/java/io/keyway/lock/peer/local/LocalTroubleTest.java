@@ -27,14 +27,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * What people, restored backups and other code do to the files of a directory in use, with live processes around it:
  * never two believers, never a lower token, everybody goes on, and the log names the cause.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class LocalTroubleTest {
     /** A file that was put back is found out by its change time, unless it was written a second ago. */
     private static final Duration OLD = Duration.ofMillis(1_500);

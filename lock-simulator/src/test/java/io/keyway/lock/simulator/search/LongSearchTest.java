@@ -17,7 +17,7 @@ class LongSearchTest {
     /** What stays within 4 GB, and within some minutes. */
     private static final int ROOM = 50_000_000;
     /** Where there are so many states of processes that these take the room. */
-    private static final int FEW = 3_000_000;
+    private static final int FEW = Integer.getInteger("keyway.few", 3_000_000);
 
     @Test
     void aRestartOfTheMember() {
