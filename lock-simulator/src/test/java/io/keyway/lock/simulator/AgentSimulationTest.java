@@ -207,7 +207,7 @@ class AgentSimulationTest {
     void eachCircleEndsByOneVictim() {
         Sum sum = run(0, 60);
         System.out.println(sum);
-        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(100);
+        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(50);
         assertThat(sum.surrenders).as("%s", sum).isPositive();
         assertThat(sum.aborts).as("%s", sum).isPositive();
         assertThat(sum.losses).as("%s", sum).isPositive();
@@ -218,10 +218,10 @@ class AgentSimulationTest {
     /** All of three members, or two of them, for each lock: who waits for a majority waits for one node at a time. */
     @Test
     void eachCircleOverNodesEndsByOneVictim() {
-        Sum sum = run(NODES, 40);
+        Sum sum = run(NODES, 24);
         System.out.println("over nodes: " + sum);
         assertThat(sum.passedOver).as("%s", sum).isPositive();
-        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(50);
+        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(30);
         assertThat(sum.surrenders).as("%s", sum).isPositive();
         assertThat(sum.aborts).as("%s", sum).isPositive();
     }
@@ -229,7 +229,7 @@ class AgentSimulationTest {
     /** Majorities and all, of three members and of five. */
     @Test
     void eachCircleOverNodesByTwoRulesEndsByOneVictim() {
-        Sum sum = run(MIXED, 24);
+        Sum sum = run(MIXED, 12);
         System.out.println("by two rules: " + sum);
         assertThat(sum.passedOver).as("%s", sum).isPositive();
         assertThat(sum.confirmed).as("%s", sum).isGreaterThan(100);
@@ -240,9 +240,9 @@ class AgentSimulationTest {
     /** Of majorities and all, whoever has a lock to itself has one token for all its nodes, which rises. */
     @Test
     void theOneTokenOfALockOverNodesRises() {
-        Sum sum = run(RaisedTokens.FROM, 24);
+        Sum sum = run(RaisedTokens.FROM, 14);
         System.out.println("with raised tokens: " + sum);
-        assertThat(sum.raised).as("%s", sum).isGreaterThan(150);
+        assertThat(sum.raised).as("%s", sum).isGreaterThan(75);
         assertThat(sum.goals.missing(List.<CoverageGoal>of(WorldGoal.MEMBER_RESTARTED, LockGoal.EPOCH_RAISED)))
                 .as("never reached")
                 .isEmpty();

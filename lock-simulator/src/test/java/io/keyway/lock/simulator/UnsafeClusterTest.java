@@ -28,9 +28,10 @@ class UnsafeClusterTest {
         return switch (shortcut) {
             case OPENS_UNCONFIRMED, DECIDES_ON_ALL_NAMES -> 260;
             case WAITS_FROM_ITS_START -> 390;
-            case RELEASES_BY_THE_LATEST_LIST -> 240;
-            case BELIEVES_EACH_FIRST_USE, FORGETS_LONGER_LEASES, WITHDRAWS_BY_THE_LATEST_LIST -> 0;
-            case SLEEPS_UNNOTICED -> 0;
+            case RELEASES_BY_THE_LATEST_LIST -> 580;
+            case WITHDRAWS_BY_THE_LATEST_LIST -> 100;
+            case BELIEVES_EACH_FIRST_USE -> 80;
+            case FORGETS_LONGER_LEASES, SLEEPS_UNNOTICED -> 0;
         };
     }
 
