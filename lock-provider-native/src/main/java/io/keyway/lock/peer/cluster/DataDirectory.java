@@ -56,6 +56,7 @@ final class DataDirectory implements AutoCloseable {
                 cells.membersHash(),
                 cells.settingsHash(),
                 config.maxTtl(),
+                cells.algorithm().id(),
                 "",
                 config.ids());
         try {

@@ -96,7 +96,9 @@ final class MembershipGate implements PeerWatch.Watcher {
      * @throws IllegalArgumentException if it does not allow a start, with what is wrong and what to do
      */
     static ListConfirmation confirmation(MemberConfig config, Algorithm algorithm, MemberFile file) {
-        if (algorithm.isElastic() && !isFirstUse(file)) {
+        // Of a member that served another algorithm, others may serve that one still.
+        boolean asks = isFirstUse(file) || ((file.moved() || file.waited()) && !config.joins());
+        if (algorithm.isElastic() && !asks) {
             return ListConfirmation.unneeded(System.nanoTime());
         }
         return ListConfirmation.start(

@@ -44,8 +44,8 @@ record LocalConfig(
             Path path, Duration maxTtl, Algorithm algorithm, Duration connectTimeout, MachineFacts facts) {
         LocalDirectory directory = LocalDirectory.open(path, facts);
         Cells cells = new Cells(CLUSTER, maxTtl, algorithm, Authenticator.none());
-        MemberSettings unbound =
-                new MemberSettings(CLUSTER, NODE, cells.membersHash(), cells.settingsHash(), maxTtl, "");
+        MemberSettings unbound = new MemberSettings(
+                CLUSTER, NODE, cells.membersHash(), cells.settingsHash(), maxTtl, algorithm.id(), "");
         ByteLocks bytes = directory.clients(facts, unbound);
         return new LocalConfig(directory, bytes, unbound.withLockFile(bytes.fileKey()), facts, cells, connectTimeout);
     }

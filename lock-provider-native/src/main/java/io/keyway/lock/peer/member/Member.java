@@ -17,6 +17,7 @@ import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -133,10 +134,17 @@ public abstract class Member implements AutoCloseable {
 
     private static @Nullable RecordFile records(Cells factory, MemberFile file, MachineFacts facts) throws IOException {
         Optional<RecordCodec> codec = factory.algorithm().records();
-        boolean hasRun = !(file.start() instanceof StartState.Missing || file.start() instanceof StartState.FirstUse);
-        return codec.isEmpty()
-                ? null
-                : RecordFile.open(file.path().resolveSibling(RECORDS), codec.get(), facts, hasRun);
+        if (codec.isEmpty()) {
+            return null;
+        }
+        Path records = file.path().resolveSibling(RECORDS);
+        if (file.moved() && Files.deleteIfExists(records)) { // of what it served before the last life, or earlier
+            facts.forceName(records);
+        }
+        boolean hasRun = !(file.moved()
+                || file.start() instanceof StartState.Missing
+                || file.start() instanceof StartState.FirstUse);
+        return RecordFile.open(records, codec.get(), facts, hasRun);
     }
 
     /** The longest lease, in nanoseconds, that this run or a former one may have given. */

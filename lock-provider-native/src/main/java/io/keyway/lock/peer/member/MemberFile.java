@@ -42,6 +42,8 @@ public final class MemberFile implements AutoCloseable {
     private final long inode;
     private final StartState start;
     private final Optional<StoredList> list;
+    private final boolean moved;
+    private final boolean waited;
     private final boolean provable;
     private MemberSettings written;
     private long sequence;
@@ -59,6 +61,8 @@ public final class MemberFile implements AutoCloseable {
         this.inode = inode();
         this.start = found.start();
         this.list = found.list();
+        this.moved = found.moved();
+        this.waited = found.waited();
         this.provable = found.provable();
         this.written = provable ? settings : settings.withoutLockFile();
         this.sequence = found.sequence();
@@ -117,6 +121,16 @@ public final class MemberFile implements AutoCloseable {
     /** The member list of the last life that this file knows of; empty if there was none, or none that can be read. */
     public Optional<StoredList> list() {
         return list;
+    }
+
+    /** Whether the last life of this member ended before all others had confirmed its list. */
+    public boolean waited() {
+        return waited;
+    }
+
+    /** Whether the last life of this member served another algorithm. */
+    public boolean moved() {
+        return moved;
     }
 
     /**

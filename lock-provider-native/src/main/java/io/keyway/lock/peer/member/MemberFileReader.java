@@ -40,10 +40,18 @@ public final class MemberFileReader {
      *
      * @param sequence the highest sequence number in the file
      * @param list the member list of the last life; empty if there was none, or none that can be read
+     * @param moved whether this member's last life, as this file tells of it, served another algorithm
+     * @param waited whether that life had not opened under its list, and so did not know whom others serve
      * @param provable whoever may believe in a grant of an earlier life has a byte of the present clients.lock
      */
-    record Found(StartState start, long sequence, Optional<StoredList> list, boolean provable) {
-        static final Found NOTHING = new Found(new StartState.Missing(), 0, Optional.empty(), false);
+    record Found(
+            StartState start,
+            long sequence,
+            Optional<StoredList> list,
+            boolean moved,
+            boolean waited,
+            boolean provable) {
+        static final Found NOTHING = new Found(new StartState.Missing(), 0, Optional.empty(), false, false, false);
     }
 
     Found read() throws IOException {
@@ -53,10 +61,14 @@ public final class MemberFileReader {
         Optional<Whole> newest = newest(a, b);
         long sequence = newest.map(w -> w.stored().sequence()).orElse(0L);
         StartState start = judge(a, b, newest, now);
-        Optional<StoredList> list = start instanceof StartState.Damaged
+        Optional<StoredRecord> own = start instanceof StartState.Damaged
                 ? Optional.empty()
-                : newest.map(Whole::stored).filter(this::ofThisMember).map(stored -> list(stored, now));
-        return new Found(start, sequence, list, provable(a, b, newest, now));
+                : newest.map(Whole::stored).filter(this::ofThisMember);
+        Optional<StoredList> list = own.map(stored -> list(stored, now));
+        boolean moved = own.filter(stored -> stored.settings().algorithm() != settings.algorithm())
+                .isPresent();
+        boolean waited = own.filter(stored -> !stored.record().listOpened()).isPresent();
+        return new Found(start, sequence, list, moved, waited, provable(a, b, newest, now));
     }
 
     /**
@@ -95,9 +107,14 @@ public final class MemberFileReader {
                 && !stored.settings().members().isEmpty();
     }
 
-    /** A copy says what was true when it was made; its original may have seen other lists since. */
-    private static StoredList list(StoredRecord stored, Optional<FileFacts> now) {
-        boolean opened = stored.record().listOpened() && altered(stored, now).isEmpty();
+    /**
+     * A copy says what was true when it was made; its original may have seen other lists since. And a list under which
+     * another algorithm has opened is none under which this one has: other members may serve the former one still.
+     */
+    private StoredList list(StoredRecord stored, Optional<FileFacts> now) {
+        boolean opened = stored.record().listOpened()
+                && altered(stored, now).isEmpty()
+                && stored.settings().algorithm() == settings.algorithm();
         return new StoredList(stored.settings().members(), opened);
     }
 
@@ -172,6 +189,9 @@ public final class MemberFileReader {
         }
         if (was.listHash() != settings.listHash()) {
             return Optional.of("it was written under another member list");
+        }
+        if (was.algorithm() != settings.algorithm()) {
+            return Optional.of("it was written by a member of another algorithm");
         }
         if (was.settingsHash() != settings.settingsHash()) {
             return Optional.of("it was written under other settings of the cluster");

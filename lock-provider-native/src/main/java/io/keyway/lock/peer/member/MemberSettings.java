@@ -14,6 +14,7 @@ import java.util.List;
  * @param listHash hash of the member list
  * @param settingsHash hash of the settings that all members share
  * @param maxTtl the longest ttl that the cluster grants
+ * @param algorithm the number of the algorithm that the member serves
  * @param lockFile identity of clients.lock, by which proofs of death are made; empty where there is none, or where some
  *     may stand on another one
  * @param members the ids of all members of the cluster, in order; empty where there is but one
@@ -24,6 +25,7 @@ public record MemberSettings(
         long listHash,
         long settingsHash,
         Duration maxTtl,
+        int algorithm,
         String lockFile,
         List<String> members) {
     /** The longest id, in bytes of UTF-8. */
@@ -53,8 +55,14 @@ public record MemberSettings(
 
     /** A member that is alone. */
     public MemberSettings(
-            String cluster, String node, long listHash, long settingsHash, Duration maxTtl, String lockFile) {
-        this(cluster, node, listHash, settingsHash, maxTtl, lockFile, List.of());
+            String cluster,
+            String node,
+            long listHash,
+            long settingsHash,
+            Duration maxTtl,
+            int algorithm,
+            String lockFile) {
+        this(cluster, node, listHash, settingsHash, maxTtl, algorithm, lockFile, List.of());
     }
 
     /** The same member, whose clients may prove their lives by a file that is not known. */
@@ -64,6 +72,6 @@ public record MemberSettings(
 
     /** The same member, whose clients prove their lives by that file. */
     public MemberSettings withLockFile(String key) {
-        return new MemberSettings(cluster, node, listHash, settingsHash, maxTtl, key, members);
+        return new MemberSettings(cluster, node, listHash, settingsHash, maxTtl, algorithm, key, members);
     }
 }

@@ -16,7 +16,7 @@ public final class MemberSlot {
     public static final int SIZE = 4096;
 
     private static final long MAGIC = 0x4b65797761794d46L; // "KeywayMF"
-    private static final int FORMAT = 3;
+    private static final int FORMAT = 4;
     private static final String SEPARATOR = ",";
     private static final int CRC_AT = SIZE - Integer.BYTES;
 
@@ -55,7 +55,7 @@ public final class MemberSlot {
         put(out, r.settings().lockFile());
         put(out, String.join(SEPARATOR, r.settings().members()));
         out.putLong(r.settings().listHash()).putLong(r.settings().settingsHash());
-        out.putLong(r.settings().maxTtl().toNanos());
+        out.putLong(r.settings().maxTtl().toNanos()).putInt(r.settings().algorithm());
         put(out, r.bootId());
         put(out, r.timeNamespace());
         out.putLong(r.inode()).putLong(r.bootNanos()).putLong(r.nanoTime()).putLong(r.wallMillis());
@@ -100,6 +100,7 @@ public final class MemberSlot {
                 in.getLong(),
                 in.getLong(),
                 Duration.ofNanos(in.getLong()),
+                in.getInt(),
                 lockFile,
                 list.isEmpty() ? List.of() : List.of(list.split(SEPARATOR, -1)));
         StoredRecord stored = new StoredRecord(

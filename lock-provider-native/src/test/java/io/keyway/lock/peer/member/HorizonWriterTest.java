@@ -37,7 +37,7 @@ class HorizonWriterTest {
     Path directory;
 
     private final FakeFacts facts = new FakeFacts();
-    private final MemberSettings settings = new MemberSettings("c", "a:1", 1, 2, Duration.ofSeconds(60), "");
+    private final MemberSettings settings = new MemberSettings("c", "a:1", 1, 2, Duration.ofSeconds(60), 1, "");
     private final List<Exception> failures = new ArrayList<>();
     private final DiskThread disk = new DiskThread("test-disk", failures::add);
     private final List<Cell> cells = new ArrayList<>();

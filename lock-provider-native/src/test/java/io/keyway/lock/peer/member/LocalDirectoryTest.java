@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LocalDirectoryTest {
     private static final MemberSettings SETTINGS =
-            new MemberSettings("local", "host", 0, 0, Duration.ofSeconds(60), "");
+            new MemberSettings("local", "host", 0, 0, Duration.ofSeconds(60), 1, "");
 
     @TempDir
     Path base;
@@ -231,7 +231,7 @@ class LocalDirectoryTest {
     @Test
     void firstUseIsStillFirstUseForAnotherVersionsSettings() throws IOException {
         LocalDirectory directory = LocalDirectory.open(base.resolve("locks"), facts);
-        directory.clients(facts, new MemberSettings("local", "host", 4, 5, Duration.ofSeconds(10), ""));
+        directory.clients(facts, new MemberSettings("local", "host", 4, 5, Duration.ofSeconds(10), 1, ""));
         assertThat(start(directory)).isInstanceOf(StartState.FirstUse.class);
     }
 
@@ -303,7 +303,7 @@ class LocalDirectoryTest {
     }
 
     private static MemberSettings with(ByteLocks clients) {
-        return new MemberSettings("local", "host", 0, 0, Duration.ofSeconds(60), clients.fileKey());
+        return new MemberSettings("local", "host", 0, 0, Duration.ofSeconds(60), 1, clients.fileKey());
     }
 
     private StartState start(LocalDirectory directory) throws IOException {

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,7 +46,7 @@ class MemberFileTest {
 
     Path path;
     FakeFacts facts = new FakeFacts();
-    MemberSettings settings = new MemberSettings("cluster", "node", 1, 2, Duration.ofSeconds(60), "(dev=1,ino=2)");
+    MemberSettings settings = new MemberSettings("cluster", "node", 1, 2, Duration.ofSeconds(60), 1, "(dev=1,ino=2)");
 
     @BeforeEach
     void name() {
@@ -394,7 +395,7 @@ class MemberFileTest {
     void aReplacedClientsLockWaitsInFull() throws IOException {
         live();
         assertThat(provable()).isTrue();
-        settings = new MemberSettings("cluster", "node", 1, 2, Duration.ofSeconds(60), "(dev=1,ino=3)");
+        settings = new MemberSettings("cluster", "node", 1, 2, Duration.ofSeconds(60), 1, "(dev=1,ino=3)");
         assertFullWait("clients.lock");
         assertThat(provable()).isFalse();
     }
@@ -446,10 +447,11 @@ class MemberFileTest {
         long epoch = start().storedEpoch();
         Duration max = mine.maxTtl();
         for (MemberSettings other : List.of(
-                new MemberSettings("other", "node", 1, 2, max, mine.lockFile()),
-                new MemberSettings("cluster", "other", 1, 2, max, mine.lockFile()),
-                new MemberSettings("cluster", "node", 9, 2, max, mine.lockFile()),
-                new MemberSettings("cluster", "node", 1, 9, max, mine.lockFile()))) {
+                new MemberSettings("other", "node", 1, 2, max, 1, mine.lockFile()),
+                new MemberSettings("cluster", "other", 1, 2, max, 1, mine.lockFile()),
+                new MemberSettings("cluster", "node", 9, 2, max, 1, mine.lockFile()),
+                new MemberSettings("cluster", "node", 1, 2, max, 9, mine.lockFile()),
+                new MemberSettings("cluster", "node", 1, 9, max, 1, mine.lockFile()))) {
             settings = other;
             assertThat(start()).isInstanceOf(Foreign.class);
             assertThat(start().storedEpoch()).isEqualTo(epoch);
@@ -670,7 +672,7 @@ class MemberFileTest {
     private static final List<String> MEMBERS = List.of("a:1", "b:1", "c:1");
 
     private MemberSettings among(List<String> members) {
-        return new MemberSettings("cluster", "node", members.hashCode(), 2, Duration.ofSeconds(60), "", members);
+        return new MemberSettings("cluster", "node", members.hashCode(), 2, Duration.ofSeconds(60), 1, "", members);
     }
 
     private Optional<StoredList> list() throws IOException {
@@ -702,6 +704,29 @@ class MemberFileTest {
     }
 
     @Test
+    void aLifeThatServesAnotherAlgorithmHasNotOpenedUnderTheList() throws Exception {
+        settings = among(MEMBERS);
+        live(true);
+        assertThat(file(MemberFile::moved)).isFalse();
+        settings = new MemberSettings("cluster", "node", MEMBERS.hashCode(), 2, settings.maxTtl(), 9, "", MEMBERS);
+        assertThat(list()).hasValue(new StoredList(MEMBERS, false));
+        assertThat(file(MemberFile::moved)).isTrue();
+        live(false);
+        assertThat(file(MemberFile::moved)).isFalse();
+        assertThat(file(MemberFile::waited))
+                .as("for those who may serve the former one")
+                .isTrue();
+        live(true);
+        assertThat(file(MemberFile::waited)).isFalse();
+    }
+
+    private boolean file(Predicate<MemberFile> question) throws IOException {
+        try (MemberFile file = open()) {
+            return question.test(file);
+        }
+    }
+
+    @Test
     void aCopyOfAFileDoesNotSayThatItsListWasOpened() throws Exception {
         settings = among(MEMBERS);
         live(true);
@@ -717,7 +742,7 @@ class MemberFileTest {
     void theListOfAnotherMemberOrOfADamagedFileIsNone() throws Exception {
         settings = among(MEMBERS);
         live(true);
-        settings = new MemberSettings("cluster", "other", 1, 2, Duration.ofSeconds(60), "", MEMBERS);
+        settings = new MemberSettings("cluster", "other", 1, 2, Duration.ofSeconds(60), 1, "", MEMBERS);
         assertThat(list()).isEmpty();
         settings = among(MEMBERS);
         byte[] bytes = Files.readAllBytes(path);

@@ -10,7 +10,7 @@ import java.util.List;
 
 /** A member that promises leases of 30 s, says "forced", and ends in order when it is told anything. */
 final class MemberProcess {
-    static final MemberSettings SETTINGS = new MemberSettings("local", "host", 1, 2, Duration.ofSeconds(60), "");
+    static final MemberSettings SETTINGS = new MemberSettings("local", "host", 1, 2, Duration.ofSeconds(60), 1, "");
 
     private MemberProcess() {}
 
