@@ -12,7 +12,9 @@ import java.util.Optional;
 
 /** Processes that take the locks of one directory, and the history that they write. */
 final class BeliefCrew implements AutoCloseable {
-    static final Duration TTL = Duration.ofSeconds(1);
+    /** A machine that is busy may host nothing for a second, and leases lapse in three quarters of this. */
+    static final Duration TTL = Duration.ofSeconds(2);
+
     static final String MAX_TTL = "2s";
 
     private final Path directory;
