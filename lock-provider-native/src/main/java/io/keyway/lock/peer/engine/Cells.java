@@ -37,7 +37,8 @@ public final class Cells {
                         algorithm.id(),
                         maxTtl.toNanos(),
                         authenticator)
-                .saying("maxTtl=" + NativeOptions.MAX_TTL.format(maxTtl), cluster);
+                .saying("maxTtl=" + NativeOptions.MAX_TTL.format(maxTtl), cluster)
+                .serving(algorithm.name());
         this.algorithm = algorithm;
     }
 

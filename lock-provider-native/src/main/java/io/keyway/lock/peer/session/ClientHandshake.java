@@ -195,6 +195,9 @@ final class ClientHandshake {
         if (target.role() == Role.CLIENT && refusal.code() == RefuseCode.SETTINGS) {
             return "the members run with " + refusal.here() + ", this client with " + settings.settingsText() + ": say "
                     + refusal.here() + " in the URL";
+        } else if (target.role() == Role.CLIENT && refusal.code() == RefuseCode.ALGORITHM) {
+            return "the members serve " + refusal.here() + ", this client asks for " + settings.algorithmName()
+                    + ": take a URL of theirs, as lock:native:" + refusal.here() + "://..., or other members";
         } else if (target.role() == Role.CLIENT && refusal.code() == RefuseCode.CLUSTER) {
             return "the members are of cluster " + refusal.here() + ", the URL says " + settings.cluster();
         }
@@ -233,6 +236,7 @@ final class ClientHandshake {
     /** A value that was compared by its hash, in words. */
     private String ours(Refuse refusal) {
         return switch (refusal.code()) {
+            case ALGORITHM -> settings.algorithmName();
             case SETTINGS -> settings.settingsText();
             case MEMBERS -> settings.membersText();
             default -> refusal.there();

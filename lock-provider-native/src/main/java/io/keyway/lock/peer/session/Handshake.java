@@ -81,7 +81,8 @@ final class Handshake {
             return new Refuse(RefuseCode.CLUSTER, "cluster", settings.cluster(), hello.cluster());
         }
         if (hello.algorithm() != settings.algorithm()) {
-            return refuse(RefuseCode.ALGORITHM, "algorithm", settings.algorithm(), hello.algorithm());
+            return new Refuse(
+                    RefuseCode.ALGORITHM, "algorithm", settings.algorithmName(), "number " + hello.algorithm());
         }
         if (hello.settings() != settings.settingsHash()) {
             return new Refuse(RefuseCode.SETTINGS, "settings", settings.settingsText(), "others");

@@ -13,6 +13,7 @@ import java.util.List;
  * @param settingsText those settings, for people; at most {@value #MAX_TOLD} bytes are told
  * @param membersText the member list, for people
  * @param algorithm the id of the cluster's algorithm
+ * @param algorithmName its name, for people
  * @param maxTtl the longest lease of the cluster, and how long a session without a lease is kept
  * @param wireLow the oldest wire version spoken
  * @param wireHigh the newest one
@@ -27,6 +28,7 @@ public record SessionSettings(
         String settingsText,
         String membersText,
         int algorithm,
+        String algorithmName,
         long maxTtl,
         int wireLow,
         int wireHigh,
@@ -81,6 +83,7 @@ public record SessionSettings(
                 settingsText,
                 membersText,
                 algorithm,
+                Integer.toString(algorithm),
                 maxTtl,
                 wireLow,
                 wireHigh,
@@ -118,6 +121,11 @@ public record SessionSettings(
         return with(membersHash, told(settings), told(members), authenticator, tokenFloor);
     }
 
+    /** The same, with the name of its algorithm: a refusal shows it. */
+    public SessionSettings serving(String name) {
+        return with(name, membersHash, settingsText, membersText, authenticator, tokenFloor);
+    }
+
     /** The same, for a cluster with that list of members. */
     public SessionSettings among(long hash, String members) {
         return with(hash, settingsText, told(members), authenticator, tokenFloor);
@@ -125,6 +133,11 @@ public record SessionSettings(
 
     private SessionSettings with(
             long members, String settingsSaid, String membersSaid, Authenticator proof, long floor) {
+        return with(algorithmName, members, settingsSaid, membersSaid, proof, floor);
+    }
+
+    private SessionSettings with(
+            String name, long members, String settingsSaid, String membersSaid, Authenticator proof, long floor) {
         return new SessionSettings(
                 cluster,
                 settingsHash,
@@ -132,6 +145,7 @@ public record SessionSettings(
                 settingsSaid,
                 membersSaid,
                 algorithm,
+                name,
                 maxTtl,
                 wireLow,
                 wireHigh,
