@@ -112,6 +112,11 @@ final class StoreEntry {
         return request.id();
     }
 
+    /** A release or a withdrawal of it has failed, and is to be sent again after a pause. */
+    boolean waitsToRepeat() {
+        return armed && (phase == Phase.RELEASING || phase == Phase.WITHDRAWING);
+    }
+
     /** Whether it has a grant that was not given back. */
     boolean isGranted() {
         return phase == Phase.HELD || phase == Phase.LAPSED;

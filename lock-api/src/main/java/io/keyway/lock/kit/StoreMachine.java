@@ -217,13 +217,14 @@ final class StoreMachine {
         return true;
     }
 
-    /** Ends all there is; the effects of that go on until the machine is {@link #idle}. */
+    /** Ends all there is, and repeats what has failed; the effects go on until the machine is {@link #idle}. */
     void close(long now) {
         closed = true;
         for (StoreEntry entry : List.copyOf(entries.values())) {
             withdraw(entry.id(), now);
             release(entry.id(), now);
         }
+        entries.values().stream().filter(StoreEntry::waitsToRepeat).toList().forEach(entry -> call(entry, now));
     }
 
     // Inputs: what came of a call.
