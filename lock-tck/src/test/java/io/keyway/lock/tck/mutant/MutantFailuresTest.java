@@ -50,6 +50,8 @@ class MutantFailuresTest {
             Set.of("LK-408"),
             "term-capped",
             Set.of("LK-301", "LK-310"),
+            "term-rounded-up",
+            Set.of("LK-401", "LK-410"),
             "told-turn-has-no-age",
             Set.of("LK-513"));
     private static final Map<String, String> WHOLE_JVM = Map.of(
