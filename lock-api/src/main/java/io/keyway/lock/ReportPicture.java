@@ -17,6 +17,8 @@ final class ReportPicture {
     private static final int WIDE = 230;
     private static final int GAP = 230;
     private static final int EDGE = 12;
+    /** Of the transaction's own box. */
+    private static final int TOP = EDGE;
     /** What a box, and what the space between two, has room for at the size of the text. */
     private static final int LETTERS = 36;
 
@@ -26,12 +28,10 @@ final class ReportPicture {
 
     private final StringBuilder svg = new StringBuilder();
     private int width = x(2) + WIDE + EDGE;
-    private int y = EDGE;
-
-    private final int top = y;
+    private int y = TOP;
 
     ReportPicture(String transaction, String status) {
-        box(x(0), top, PLAIN, transaction, status);
+        box(x(0), TOP, PLAIN, transaction, status);
     }
 
     String document() {
@@ -43,21 +43,21 @@ final class ReportPicture {
                         + "fill=\"%3$s\"/></marker></defs>%n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>%n"
                         + "%4$s</svg>%n",
                 width,
-                Math.max(y, top + ROW) + EDGE,
+                belowAll() + EDGE,
                 PLAIN,
                 svg);
     }
 
     void held(LockName lock, LockMode mode, long token) {
         box(x(1), y, HOLDS, lock.toString(), "token " + token);
-        arrow(x(1), y, x(0) + WIDE, top, HOLDS, "has " + mode);
+        arrow(x(1), y, x(0) + WIDE, TOP, HOLDS, "has " + mode);
         y += ROW;
     }
 
     void wait(LockName name, LockMode mode, Duration waited, Optional<LockStatus> shown) {
         int lock = y;
         box(x(1), lock, WAITS, name.toString(), "");
-        arrow(x(0) + WIDE, top, x(1), lock, WAITS, mode + since(waited));
+        arrow(x(0) + WIDE, TOP, x(1), lock, WAITS, mode + since(waited));
         shown.ifPresent(status -> parties(status, lock));
         y = Math.max(y, lock + ROW);
     }
@@ -78,7 +78,7 @@ final class ReportPicture {
     /** The first gave way: the arrow of the last one comes back to it from below. */
     void circle(Deadlock deadlock) {
         List<Deadlock.Waiter> cycle = deadlock.cycle();
-        y = Math.max(y, top + ROW);
+        y = belowAll();
         text(x(0), y + EDGE, PLAIN, "deadlock: " + deadlock.way() + ", " + deadlock.gaveUp() + " was given up");
         y += ROW / 2;
         for (int i = 0; i < cycle.size(); i++) {
@@ -104,6 +104,11 @@ final class ReportPicture {
         text(first + EDGE, below - 4, WAITS, shortened(back.waitsFor() + since(back.waited())));
         width = Math.max(width, x(cycle.size() - 1) + WIDE + EDGE);
         y = below + ROW / 2;
+    }
+
+    /** Below all that is drawn. */
+    private int belowAll() {
+        return Math.max(y, TOP + ROW);
     }
 
     private static int x(int column) {

@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.tck.process.ChildProcess;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Commands that run while they lead. */
-@Execution(ExecutionMode.CONCURRENT)
 class ElectionStoriesTest extends Stories {
     private ChildProcess elect(String candidate, String script) {
         return stage.start(stage.directory, "keyway", "elect", "--as", candidate, "service", "--", "sh", "-c", script);

@@ -8,19 +8,14 @@ import io.keyway.lock.tck.process.Signals;
 import java.nio.file.Path;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What becomes of the lock when one of the processes around a command is killed or stopped. */
-@Execution(ExecutionMode.CONCURRENT) // two at a time: each has a stage of its own, and mostly waits
 class KilledStoriesTest extends Stories {
     @Test
     void keywayIsKilled() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess first = running(stage.stubborn("A"));
+        ChildProcess second = waiting();
 
         first.signal("KILL");
 
@@ -31,16 +26,14 @@ class KilledStoriesTest extends Stories {
     @Test
     void theSupervisorIsKilled() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
+        ChildProcess first = running(stage.stubborn("A"));
         long supervisor = Stage.supervisorOf(first);
 
         Signals.send("KILL", supervisor);
 
         Awaitility.await().until(() -> Stage.supervisorOf(first) != supervisor);
         stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess second = waiting();
         first.signal("KILL");
         assertThat(second.exitCode()).isZero();
         stage.assertRanOneAfterTheOther("A", "B");
@@ -49,10 +42,8 @@ class KilledStoriesTest extends Stories {
     @Test
     void theSupervisorEndsTheCommandLongAfterKeywayWasKilled() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess first = running(stage.stubborn("A"));
+        ChildProcess second = waiting();
         long supervisor = Stage.supervisorOf(first);
         Signals.stop(supervisor);
 
@@ -68,8 +59,7 @@ class KilledStoriesTest extends Stories {
     @Test
     void theCommandIsKilled() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.forever("A"));
-        stage.awaitBeat("A");
+        ChildProcess first = running(stage.forever("A"));
         ChildProcess second = stage.run("n", stage.times(10, "B"));
 
         Signals.send("KILL", Stage.commandOf(first));
@@ -82,8 +72,7 @@ class KilledStoriesTest extends Stories {
     @Test
     void keywayIsStopped() throws Exception {
         play(SHORT);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
+        ChildProcess first = running(stage.stubborn("A"));
         first.signal("STOP");
         ChildProcess second = stage.run("n", stage.times(10, "B"));
 
@@ -115,14 +104,12 @@ class KilledStoriesTest extends Stories {
     @Test
     void theHostIsKilled() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.untilGo("A"));
-        stage.awaitBeat("A");
+        ChildProcess first = running(stage.untilGo("A"));
         long host = stage.hostPid();
 
         Signals.send("KILL", host);
 
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess second = waiting();
         stage.awaitBeat("A");
         stage.go();
         assertThat(first.exitCode()).isZero();

@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.tck.process.ChildProcess;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A command under several locks. */
-@Execution(ExecutionMode.CONCURRENT)
 class SeveralStoriesTest extends Stories {
     @Test
     void theOrderInWhichTheyAreNamedDoesNotMatter() throws Exception {

@@ -8,17 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What people do with commands that run beside each other, without a terminal. */
-@Execution(ExecutionMode.CONCURRENT) // two at a time: each has a stage of its own, and mostly waits
 class SideBySideStoriesTest extends Stories {
     @Test
     void theSecondWaitsForTheFirst() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.untilGo("A"));
-        stage.awaitBeat("A");
+        ChildProcess first = running(stage.untilGo("A"));
         ChildProcess second = stage.run("n", stage.times(10, "B"));
 
         assertThat(second.errLine("waiting for n")).contains("held by").contains("(sh)");
@@ -76,8 +72,7 @@ class SideBySideStoriesTest extends Stories {
         Path daemon = script(stage.stubborn("A"));
         ChildProcess first = stage.run("n", "setsid sh " + daemon + " & sleep 300");
         stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess second = waiting();
 
         first.signal("KILL");
 
@@ -108,10 +103,8 @@ class SideBySideStoriesTest extends Stories {
     @Test
     void theOperatorBreaksTheLock() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.stubborn("A"));
-        stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess first = running(stage.stubborn("A"));
+        ChildProcess second = waiting();
 
         ChildProcess operator = stage.start(directory, "keyway", "break", "n", "--reason", "it hangs");
 

@@ -8,17 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What people do to commands at a terminal. */
-@Execution(ExecutionMode.CONCURRENT) // two at a time: each has a stage of its own, and mostly waits
 class TerminalStoriesTest extends Stories {
     @Test
     void controlCWhileWaiting() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.forever("A"));
-        stage.awaitBeat("A");
+        ChildProcess first = running(stage.forever("A"));
         ChildProcess terminal = terminal();
         terminal.type("keyway run n -- sh -c \"" + stage.times(10, "B").replace("$", "\\$") + "\"; echo code=$?\n");
         terminal.line(line -> line.contains("waiting for n, held by"));
@@ -40,8 +36,7 @@ class TerminalStoriesTest extends Stories {
         Path script = script("trap 'exit 9' INT; " + stage.forever("A"));
         terminal.type("keyway run n -- sh " + script + "; echo code=$?\n");
         stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess second = waiting();
 
         terminal.type("\003");
 
@@ -57,8 +52,7 @@ class TerminalStoriesTest extends Stories {
         Path script = script(stage.stubborn("A"));
         terminal.type("keyway run n -- sh " + script + "; echo code=$?\n");
         stage.awaitBeat("A");
-        ChildProcess second = stage.run("n", stage.times(10, "B"));
-        second.errLine("waiting for n");
+        ChildProcess second = waiting();
 
         terminal.type("\032");
 
@@ -86,8 +80,7 @@ class TerminalStoriesTest extends Stories {
     @Test
     void thePageOfLocks() throws Exception {
         play(LONG);
-        ChildProcess first = stage.run("n", stage.untilGo("A"));
-        stage.awaitBeat("A");
+        ChildProcess first = running(stage.untilGo("A"));
         ChildProcess terminal = terminal();
         terminal.type("stty rows 20 cols 70; before=$(stty -g); export TERM=xterm; keyway show --watch; echo code=$?;"
                 + " [ \"$before\" = \"$(stty -g)\" ] && echo restored=yes\n");

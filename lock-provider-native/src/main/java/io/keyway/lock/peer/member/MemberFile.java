@@ -40,11 +40,7 @@ public final class MemberFile implements AutoCloseable {
     private final MemberSettings settings;
     private final RandomAccessFile file;
     private final long inode;
-    private final StartState start;
-    private final Optional<StoredList> list;
-    private final boolean moved;
-    private final boolean waited;
-    private final boolean provable;
+    private final MemberFileReader.Found found;
     private MemberSettings written;
     private long sequence;
     private byte[] newest;
@@ -59,12 +55,8 @@ public final class MemberFile implements AutoCloseable {
         this.settings = settings;
         this.file = file;
         this.inode = inode();
-        this.start = found.start();
-        this.list = found.list();
-        this.moved = found.moved();
-        this.waited = found.waited();
-        this.provable = found.provable();
-        this.written = provable ? settings : settings.withoutLockFile();
+        this.found = found;
+        this.written = found.provable() ? settings : settings.withoutLockFile();
         this.sequence = found.sequence();
         this.newest = MemberFileReader.slot(file, sequence);
     }
@@ -115,22 +107,22 @@ public final class MemberFile implements AutoCloseable {
 
     /** What was found when the file was opened. */
     public StartState start() {
-        return start;
+        return found.start();
     }
 
     /** The member list of the last life that this file knows of; empty if there was none, or none that can be read. */
     public Optional<StoredList> list() {
-        return list;
+        return found.list();
     }
 
     /** Whether the last life of this member ended before all others had confirmed its list. */
     public boolean waited() {
-        return waited;
+        return found.waited();
     }
 
     /** Whether the last life of this member served another algorithm. */
     public boolean moved() {
-        return moved;
+        return found.moved();
     }
 
     /**
@@ -138,15 +130,15 @@ public final class MemberFile implements AutoCloseable {
      * if it knows of none.
      */
     public long longestTtl() {
-        Optional<StoredRecord> stored = start instanceof StartState.Restarted last
+        Optional<StoredRecord> stored = found.start() instanceof StartState.Restarted last
                 ? Optional.of(last.stored())
-                : start instanceof StartState.Foreign other ? other.stored() : Optional.empty();
+                : found.start() instanceof StartState.Foreign other ? other.stored() : Optional.empty();
         return stored.map(last -> last.record().largestTtlNanos()).orElse(0L);
     }
 
     /** How long to wait before the first grant, from now. */
     public Quarantine quarantine() {
-        return Quarantine.of(start, settings, facts);
+        return Quarantine.of(found.start(), settings, facts);
     }
 
     /** Nanoseconds that have surely passed since that record was written. */
@@ -164,7 +156,7 @@ public final class MemberFile implements AutoCloseable {
      * written says so too, until {@link #forgotten}: a host that comes soon must not trust them either.
      */
     public boolean provable() {
-        return provable;
+        return found.provable();
     }
 
     /**
@@ -181,7 +173,7 @@ public final class MemberFile implements AutoCloseable {
      * @param heard the highest epoch that anybody reported of this member, 0 if none
      */
     public long nextEpoch(long heard) {
-        return Epoch.next(Math.max(start.storedEpoch(), forcedEpoch), heard, facts.wallMillis());
+        return Epoch.next(Math.max(found.start().storedEpoch(), forcedEpoch), heard, facts.wallMillis());
     }
 
     /**
@@ -190,7 +182,7 @@ public final class MemberFile implements AutoCloseable {
      * @param given the one in which it begins, if a floor of tokens has put that ahead of its clock; otherwise 0
      */
     public long lastEpoch(long given) {
-        long known = Epoch.last(Math.max(start.storedEpoch(), forcedEpoch), facts.wallMillis());
+        long known = Epoch.last(Math.max(found.start().storedEpoch(), forcedEpoch), facts.wallMillis());
         return given == 0 ? known : Math.max(known, Epoch.lastAfter(given));
     }
 

@@ -13,6 +13,7 @@ import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LongSummaryStatistics;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,26 +70,15 @@ class AlgorithmChangeTest {
         }
     }
 
-    /** The highest token of all the names, which are free; there are so many that each member has granted some. */
-    private static long highest(LockClient client) throws InterruptedException {
-        long highest = 0;
+    /** The tokens of all the names, which are free; there are so many that each member has granted some. */
+    private static LongSummaryStatistics tokens(LockClient client) throws InterruptedException {
+        LongSummaryStatistics tokens = new LongSummaryStatistics();
         for (int i = 0; i < NAMES; i++) {
             try (Lease lease = client.lock("job-" + i).tryAcquire(PATIENCE).orElseThrow()) {
-                highest = Math.max(highest, lease.token());
+                tokens.accept(lease.token());
             }
         }
-        return highest;
-    }
-
-    /** The least that a token of any of the names is. */
-    private static long least(LockClient client) throws InterruptedException {
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < NAMES; i++) {
-            try (Lease lease = client.lock("job-" + i).tryAcquire(PATIENCE).orElseThrow()) {
-                least = Math.min(least, lease.token());
-            }
-        }
-        return least;
+        return tokens;
     }
 
     /** Of how many of the names the lock is to be had, where a member that cannot say is asked for a second. */
@@ -113,7 +103,7 @@ class AlgorithmChangeTest {
         partitioned.startAll("abc", TTL, true);
         long before;
         try (LockClient client = open("lease")) {
-            before = highest(client);
+            before = tokens(client).getMax();
             assertThat(before).isGreaterThan(AHEAD);
         }
         partitioned.end("a");
@@ -131,8 +121,15 @@ class AlgorithmChangeTest {
             assertThat(granted(next)).isZero();
             partitioned.end("c");
             start(led, "c");
-            assertThat(least(next)).isGreaterThan(before);
+            assertThat(tokens(next).getMin()).isGreaterThan(before);
         }
+    }
+
+    /** Of three members that have granted by fail-over. */
+    private void goBackAlone(LockClient client) throws Exception {
+        assertThat(granted(client)).isEqualTo(NAMES);
+        led.end("c");
+        start(partitioned, "c");
     }
 
     /** Whoever forgets to say with which algorithm it is to go on. */
@@ -140,9 +137,7 @@ class AlgorithmChangeTest {
     void aMemberThatGoesBackAloneGrantsNothing() throws Exception {
         led.startAll("abc", TTL, true);
         try (LockClient client = open("failover")) {
-            assertThat(granted(client)).isEqualTo(NAMES);
-            led.end("c");
-            start(partitioned, "c");
+            goBackAlone(client);
             try (LockClient former = open("lease")) {
                 await().during(SHORT).atMost(PATIENCE).until(() -> granted(former) == 0);
             }
@@ -155,15 +150,13 @@ class AlgorithmChangeTest {
     void aMemberThatWentBackAloneComesBack() throws Exception {
         led.startAll("abc", TTL, true);
         try (LockClient client = open("failover")) {
-            assertThat(granted(client)).isEqualTo(NAMES);
-            led.end("c");
-            start(partitioned, "c");
+            goBackAlone(client);
             partitioned.end("c");
             ClusterMember back = led.start("c", "abc", TTL, false);
             await().atMost(PATIENCE)
                     .until(() -> !back.quarantined() && !led.leader().isEmpty());
             led.end(led.leader());
-            assertThat(least(client)).isPositive();
+            assertThat(tokens(client).getMin()).isPositive();
         }
     }
 }
