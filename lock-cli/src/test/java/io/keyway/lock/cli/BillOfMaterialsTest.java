@@ -15,16 +15,18 @@ class BillOfMaterialsTest {
     private static final Pattern OWN_VERSION =
             Pattern.compile("<artifactId>keyway(?:-bom|-parent)?</artifactId>\\s*<version>([^<]+)</version>");
 
+    /** Nobody depends on them. */
+    private static final List<String> PROGRAMS_AND_TESTS =
+            List.of("lock-cli", "lock-bench", "lock-simulator", "lock-testing", "lock-native-processes");
+
     @Test
     void itHasTheVersionAndTheLibrariesOfTheProject() throws IOException {
         String project = Files.readString(Path.of("../pom.xml"));
         String bill = Files.readString(Path.of("../keyway-bom/pom.xml"));
 
         assertThat(all(OWN_VERSION, bill)).hasSize(1).isEqualTo(all(OWN_VERSION, project));
-        // The command line is a program, the benchmark and the simulator are tools: nobody depends on them.
         List<String> libraries = all(Pattern.compile("<module>(lock-[\\w-]+)</module>"), project).stream()
-                .filter(module -> !List.of("lock-cli", "lock-bench", "lock-simulator", "lock-testing")
-                        .contains(module))
+                .filter(module -> !PROGRAMS_AND_TESTS.contains(module))
                 .toList();
         assertThat(all(Pattern.compile("<artifactId>(lock-[\\w-]+)</artifactId>"), bill))
                 .isNotEmpty()
