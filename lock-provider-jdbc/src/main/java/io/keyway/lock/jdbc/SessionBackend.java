@@ -270,7 +270,11 @@ final class SessionBackend implements BorrowingBackend {
 
     @Override
     public void forgotten(Request request) {
-        local.forget(key(request), request);
+        AdvisoryKey.Numbers made = numbers;
+        // Without them there was no session yet, and nothing to remember.
+        if (made != null) {
+            local.forget(made.of(request.key().name()), request);
+        }
     }
 
     private void recheck(AdvisoryKey key) {

@@ -2,6 +2,7 @@
 package io.keyway.lock.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -13,14 +14,23 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockKey;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.BorrowingBackend;
+import io.keyway.lock.spi.LockBackend;
+import io.keyway.lock.spi.Owner;
+import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -88,6 +98,45 @@ class SessionModeTest {
             }
         }
         await().until(() -> atServer("nightly", true) == 0);
+    }
+
+    /** As one that fails on its way: a thread of the client waits in its place. */
+    @Test
+    void aRequestIsServedWhoseThreadNeverComesToWaitForIt() throws Exception {
+        try (LockClient one = Locks.open(url);
+                LockClient other = Locks.open(url)) {
+            other.lock("first").acquire().close();
+            Lease lease = one.lock("nightly").acquire();
+            BorrowingBackend backend = (BorrowingBackend) other.unwrap(LockBackend.class);
+            Request request = request("nightly");
+            Duration limit = Duration.ofSeconds(20);
+            assertThat(backend.attemptWaiting(request, limit)).isInstanceOf(Attempt.Waiting.class);
+            await().until(() -> atServer("nightly", false) == 1);
+            lease.close();
+            await().until(() -> backend.attempt(request, limit) instanceof Attempt.Granted);
+        }
+    }
+
+    /** As for whoever gives up while the database is away. */
+    @Test
+    void aRequestIsForgottenThatHasNeverReachedTheServer() throws Exception {
+        try (LockClient client = Locks.open(url.replaceFirst(":\\d+/", ":1/"))) {
+            assertThatThrownBy(() -> client.lock("nightly").tryAcquire()).isInstanceOf(LockException.class);
+            assertThatCode(() -> client.unwrap(LockBackend.class).forgotten(request("nightly")))
+                    .doesNotThrowAnyException();
+        }
+    }
+
+    private static Request request(String name) {
+        return new Request(
+                1L << 40,
+                LockKey.lock(name),
+                LockMode.EXCLUSIVE,
+                1,
+                1,
+                Duration.ofMinutes(1),
+                true,
+                new Owner("asks the backend itself", Map.of()));
     }
 
     @Test
