@@ -106,7 +106,7 @@ final class BakeryCodec implements BodyCodec {
                         .number(add.process())
                         .flag(add.asks())
                         .flag(add.holds())
-                        .number(add.waited());
+                        .number(add.age());
                 LockFields.owner(add.owner(), out);
             } else if (said instanceof DropTicket drop) {
                 out.number(drop.held() - DropTicket.NEVER_HELD);

@@ -218,14 +218,14 @@ class BakeryHome implements Machine {
     private ToLeader said(HomeRequest request, Turn turn) {
         String name = request.want.name();
         Owner owner = request.want.owner();
-        long waited = Math.max(0, turn.now() - request.want.since());
+        long age = request.age(turn.now());
         if (request.phase == Phase.ENTERING) {
-            return new Entering(name, request.number, mode(request), owner, waited);
+            return new Entering(name, request.number, mode(request), owner, age);
         }
         boolean holds = request.phase != Phase.TICKETED;
         boolean asks = request.want.answerAtOnce();
         return new AddTicket(
-                name, request.number, mode(request), request.ticket, request.process, asks, holds, owner, waited);
+                name, request.number, mode(request), request.ticket, request.process, asks, holds, owner, age);
     }
 
     // Messages
@@ -303,6 +303,7 @@ class BakeryHome implements Machine {
     private void hold(HomeRequest request, Turn turn) {
         if (request.phase == Phase.TICKETED && isMajority(counted(request, turn))) {
             request.phase = Phase.HOLDING;
+            request.grantedAt = turn.now();
             request.tellAt = turn.now() + TELL;
             call(request.want.name(), new HomeCall.Yours(request.want.number(), request.token()), turn);
         }

@@ -453,7 +453,7 @@ class BakeryLeader implements Machine, Promising {
             turn.force(new Reserved(reserved));
         }
         LeaderTable table = tables.computeIfAbsent(add.name(), name -> new LeaderTable(name, floor));
-        Entry entry = entry(table, id, home, add.mode(), add.owner(), add.waited(), turn);
+        Entry entry = entry(table, id, home, add.mode(), add.owner(), add.age(), turn);
         entry.holds = add.holds();
         if (entry.ticket == null) {
             Ticket ticket = new Ticket(add.ticket(), add.process());
@@ -549,6 +549,7 @@ class BakeryLeader implements Machine, Promising {
 
     private void activate(Entry entry, Turn turn) {
         entry.active = true;
+        entry.activeAt = turn.now();
         entry.asked = false;
         entry.questioned = false;
         entry.unsure = false;
@@ -776,7 +777,7 @@ class BakeryLeader implements Machine, Promising {
         if (table != null) {
             table.active().forEach(entry -> all.add(entry.holder(turn.now())));
             for (Entry entry : table.waiting()) {
-                Participant waiter = entry.participant(0, turn.now());
+                Participant waiter = entry.waiter(turn.now());
                 if (entry.isLast()) {
                     all.addSoftWriter(waiter);
                 } else {

@@ -77,6 +77,7 @@ sealed interface BakeryMessage extends Message {
      * @param process the number that its home had when it drew the ticket
      * @param asks wants to hear at once whether another one holds the lock
      * @param holds a majority has it active: its client may believe in the lock
+     * @param age nanoseconds since it was granted if it holds, else as the time of {@link Entering}
      */
     record AddTicket(
             String name,
@@ -87,7 +88,7 @@ sealed interface BakeryMessage extends Message {
             boolean asks,
             boolean holds,
             Owner owner,
-            long waited)
+            long age)
             implements OfRequest {}
 
     /**

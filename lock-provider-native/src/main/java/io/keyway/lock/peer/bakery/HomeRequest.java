@@ -47,6 +47,8 @@ final class HomeRequest {
     final Set<String> behind = new TreeSet<>();
 
     final Set<String> refused = new TreeSet<>();
+    /** When it was granted; {@link Turn#NEVER} before. For administrators alone. */
+    long grantedAt = Turn.NEVER;
     /** When those leaders are told that it holds which have not let it in; NEVER if they were. */
     long tellAt = Turn.NEVER;
     /** When its client, which was told of the loss, does not believe any more; NEVER before. */
@@ -61,7 +63,12 @@ final class HomeRequest {
     }
 
     Participant participant(long token, long now) {
-        return new Participant(want.owner(), want.mode(), 1, token, Math.max(0, now - want.since()));
+        return new Participant(want.owner(), want.mode(), 1, token, age(now));
+    }
+
+    /** For how long it has held, or waited. */
+    long age(long now) {
+        return Math.max(0, now - (grantedAt == Turn.NEVER ? want.since() : grantedAt));
     }
 
     Ask ask() {
@@ -102,6 +109,7 @@ final class HomeRequest {
         copy.active.addAll(active);
         copy.behind.addAll(behind);
         copy.refused.addAll(refused);
+        copy.grantedAt = grantedAt;
         copy.tellAt = tellAt;
         copy.over = over;
         return copy;

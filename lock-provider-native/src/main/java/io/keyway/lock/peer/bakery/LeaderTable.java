@@ -46,6 +46,8 @@ final class LeaderTable {
         boolean unsure;
         /** It is let in. */
         boolean active;
+        /** When it was let in; {@link Turn#NEVER} if it held before it was known here. For administrators alone. */
+        long activeAt = Turn.NEVER;
         /** Its home was asked to yield; whether it still stands. */
         boolean asked;
 
@@ -87,12 +89,16 @@ final class LeaderTable {
             return ticket != null && other.ticket != null && (holds || ticket.compareTo(other.ticket) < 0);
         }
 
-        Participant participant(long token, long now) {
-            return new Participant(owner, mode.mode(), 1, token, Math.max(0, now - since));
+        Participant waiter(long now) {
+            return participant(0, now - since);
         }
 
         Participant holder(long now) {
-            return participant(ticket == null ? 0 : ticket.token(), now);
+            return participant(ticket == null ? 0 : ticket.token(), now - (activeAt == Turn.NEVER ? since : activeAt));
+        }
+
+        private Participant participant(long token, long nanos) {
+            return new Participant(owner, mode.mode(), 1, token, Math.max(0, nanos));
         }
 
         Entry copy() {
@@ -102,6 +108,7 @@ final class LeaderTable {
             copy.holds = holds;
             copy.unsure = unsure;
             copy.active = active;
+            copy.activeAt = activeAt;
             copy.asked = asked;
             copy.questioned = questioned;
             copy.peer = peer;

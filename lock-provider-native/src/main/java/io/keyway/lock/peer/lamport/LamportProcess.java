@@ -105,6 +105,14 @@ class LamportProcess implements Machine {
             this.wantPlace = wantPlace;
             this.askedAt = askedAt;
         }
+
+        private Own copy() {
+            Own copy = new Own(number, answerAtOnce, wantPlace, askedAt);
+            copy.answered = answered;
+            copy.given = given;
+            copy.told = told;
+            return copy;
+        }
     }
 
     /** A request in a queue. */
@@ -115,6 +123,8 @@ class LamportProcess implements Machine {
         private final long since;
         /** Null for one of another member. */
         private final @Nullable Own own;
+        /** When the one before it left; NEVER if there was none. For administrators alone. */
+        private long firstAt = Turn.NEVER;
 
         private Entry(Ticket ticket, String name, Owner owner, long since, @Nullable Own own) {
             this.ticket = ticket;
@@ -129,18 +139,14 @@ class LamportProcess implements Machine {
         }
 
         private Participant participant(long token, long now) {
-            return new Participant(owner, LockMode.EXCLUSIVE, 1, token, now - since);
+            long begin = token == 0 || firstAt == Turn.NEVER ? since : firstAt;
+            return new Participant(owner, LockMode.EXCLUSIVE, 1, token, now - begin);
         }
 
         private Entry copy() {
-            if (own == null) {
-                return this;
-            }
-            Own twin = new Own(own.number, own.answerAtOnce, own.wantPlace, own.askedAt);
-            twin.answered = own.answered;
-            twin.given = own.given;
-            twin.told = own.told;
-            return new Entry(ticket, name, owner, since, twin);
+            Entry copy = new Entry(ticket, name, owner, since, own == null ? null : own.copy());
+            copy.firstAt = firstAt;
+            return copy;
         }
 
         private void encode(StateEncoder out) {
@@ -253,7 +259,7 @@ class LamportProcess implements Machine {
 
     /** What of a member's requests one release ends. */
     void over(String member, Ticket released, String name, Turn turn) {
-        remove(released, name);
+        remove(released, name, turn);
     }
 
     // Messages
@@ -319,7 +325,7 @@ class LamportProcess implements Machine {
                     List.copyOf(queues.getOrDefault(name, new TreeMap<>()).keySet())) {
                 if (ticket.process() == other.process && !stands.containsKey(ticket)) {
                     turn.goal(LamportGoal.LOST_RELEASE_TOLD);
-                    remove(ticket, name);
+                    remove(ticket, name, turn);
                 }
             }
         }
@@ -386,10 +392,14 @@ class LamportProcess implements Machine {
         queue.putIfAbsent(entry.ticket, entry);
     }
 
-    final void remove(Ticket ticket, String name) {
+    final void remove(Ticket ticket, String name, Turn turn) {
         TreeMap<Ticket, Entry> queue = queues.get(name);
-        if (queue != null && queue.remove(ticket) != null && queue.isEmpty()) {
-            queues.remove(name);
+        if (queue != null && queue.remove(ticket) != null) {
+            if (queue.isEmpty()) {
+                queues.remove(name);
+            } else if (ticket.compareTo(queue.firstKey()) < 0) {
+                queue.firstEntry().getValue().firstAt = turn.now();
+            }
         }
     }
 
@@ -638,7 +648,7 @@ class LamportProcess implements Machine {
         }
         long stamp = entry.ticket.stamp();
         unanswered.remove(stamp);
-        remove(entry.ticket, entry.name);
+        remove(entry.ticket, entry.name, turn);
         sayToAll(new LamportMessage.Release(tick(turn), entry.name, stamp), turn);
         look(entry.name, turn);
     }

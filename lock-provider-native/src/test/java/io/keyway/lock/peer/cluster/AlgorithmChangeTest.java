@@ -65,8 +65,8 @@ class AlgorithmChangeTest {
     }
 
     private void start(TestMembers members, String letters) throws IOException {
-        for (String letter : letters.split("")) {
-            members.start(letter, "abc", TTL, false);
+        for (int i = 0; i < letters.length(); i++) {
+            members.start(letters.substring(i, i + 1), "abc", TTL, false);
         }
     }
 

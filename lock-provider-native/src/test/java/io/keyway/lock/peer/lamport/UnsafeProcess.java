@@ -123,7 +123,7 @@ class UnsafeProcess extends LamportProcess {
         if (variant == UnsafeLamport.RELEASES_ALL) {
             for (Ticket ticket : queue(name)) {
                 if (ticket.process() == released.process()) {
-                    remove(ticket, name);
+                    remove(ticket, name, turn);
                 }
             }
         } else {

@@ -74,6 +74,41 @@ class LeaderSearchTest {
         assertThat(world.now - asked).isLessThan(1_600 * MS);
     }
 
+    /** While the others elect another leader it is asked again each time, and it must not keep the client from that. */
+    @Test
+    void whoStandsStillIsNotWaitedForLongerEachTime() {
+        startToLook();
+        refuseWithList(nextLink());
+        for (int round = 0; round < 4; round++) {
+            for (int i = 1; i < MEMBERS; i++) {
+                refuse(nextLink());
+            }
+            nextLink();
+            long asked = world.now;
+            refuse(nextLink());
+            assertThat(world.now - asked).as("round %s", round).isLessThan(800 * MS);
+        }
+    }
+
+    /** Somewhere the leader may be, at the end of a slow link: it is waited for longer, the longer the search. */
+    @Test
+    void inALongSearchWhoeverDoesNotAnswerIsWaitedForLonger() {
+        startToLook();
+        refuseWithList(nextLink());
+        long begin = world.now;
+        long last = 0;
+        while (last < 3_000 * MS) {
+            for (int i = 1; i < MEMBERS; i++) {
+                refuse(nextLink());
+            }
+            nextLink();
+            long asked = world.now;
+            refuse(nextLink());
+            last = world.now - asked;
+        }
+        assertThat(world.now - begin).isLessThan(120_000 * MS);
+    }
+
     @Test
     void allAreAskedWithinASecondHoweverOftenTheyHaveRefused() {
         startToLook();

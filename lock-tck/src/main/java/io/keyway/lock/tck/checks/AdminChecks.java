@@ -63,6 +63,27 @@ final class AdminChecks {
                 () -> client.admin().show(t.key(t.name("lapsed"))).isEmpty());
     }
 
+    @Check(rules = "LK-1110", needs = Feature.LIST, from = Profile.SMOKE)
+    @Hint("Does the store note when it grants a lock, or only when the request came?")
+    void aHolderIsShownWithoutTheTimeForWhichItWaited(CheckContext t) throws Exception {
+        LockClient holder = t.client("holder");
+        Lease held = holder.lock(t.name()).acquire();
+        Task<Lease> next = t.acquiring("the next acquire", t.client("next"), t.name());
+        t.untilWaiting(holder, t.name(), 1);
+        t.pass(t.ttl(1, 8));
+        long released = t.now();
+        held.release();
+        Lease granted = next.get();
+        LockStatus status = t.status(holder, t.key(t.name()));
+        Duration most = Duration.ofNanos(t.now() - released).plus(t.ttl(1, 16));
+        t.expectEqual("the number of holders shown", 1, status.holders().size());
+        Duration since = status.holders().get(0).since();
+        t.expect(
+                since.compareTo(most) < 0,
+                "who waited for " + t.ttl(1, 8) + " and then got the lock is said to hold it for " + since);
+        granted.release();
+    }
+
     @Check(
             rules = "LK-1101 LK-310",
             needs = {Feature.LIST, Feature.FIFO},

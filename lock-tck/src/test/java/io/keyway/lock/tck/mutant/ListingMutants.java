@@ -8,16 +8,20 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Defects in what an operator is shown. */
 final class ListingMutants {
@@ -48,7 +52,8 @@ final class ListingMutants {
                     "LK-1101",
                     Discreet::new),
             Mutant.store(
-                    "98", "since-last-renewal", "a holder is shown since its last renewal", "LK-1101", Renewed::new));
+                    "98", "since-last-renewal", "a holder is shown since its last renewal", "LK-1101", Renewed::new),
+            Mutant.store("98b", "since-it-asked", "a holder is shown since it asked", "LK-1110", Impatient::new));
 
     private static Mutant page(String number, String name, String defect, PageMutant.Pages pages) {
         return Mutant.store(
@@ -183,10 +188,43 @@ final class ListingMutants {
         }
 
         private LockStatus.Holder since(LockStatus.Holder holder) {
-            Long last = renewed.get(holder.token().orElseThrow());
-            Duration since = last == null ? holder.since() : Duration.ofNanos(clock.getAsLong() - last);
-            return new LockStatus.Holder(
-                    holder.client(), holder.mode(), holder.permits(), holder.token(), since, holder.metadata());
+            return shownSince(renewed.get(holder.token().orElseThrow()), holder, clock);
         }
+    }
+
+    private static final class Impatient extends ReferenceStore {
+        private final LongSupplier clock;
+        private final Map<Request, Long> asked = new ConcurrentHashMap<>();
+        private final Map<Long, Long> granted = new ConcurrentHashMap<>();
+
+        Impatient(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+            this.clock = clock;
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) throws NotExecutedException {
+            asked.putIfAbsent(request, clock.getAsLong());
+            Attempt attempt = super.attempt(session, request);
+            if (attempt instanceof Attempt.Granted made) {
+                granted.putIfAbsent(made.grant().token(), Objects.requireNonNull(asked.get(request)));
+            }
+            return attempt;
+        }
+
+        @Override
+        public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
+            return super.show(key).map(status -> altered(status, this::since));
+        }
+
+        private LockStatus.Holder since(LockStatus.Holder holder) {
+            return shownSince(granted.get(holder.token().orElseThrow()), holder, clock);
+        }
+    }
+
+    private static LockStatus.Holder shownSince(@Nullable Long begin, LockStatus.Holder holder, LongSupplier clock) {
+        Duration since = begin == null ? holder.since() : Duration.ofNanos(clock.getAsLong() - begin);
+        return new LockStatus.Holder(
+                holder.client(), holder.mode(), holder.permits(), holder.token(), since, holder.metadata());
     }
 }
