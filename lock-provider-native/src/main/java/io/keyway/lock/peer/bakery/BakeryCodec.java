@@ -132,7 +132,7 @@ final class BakeryCodec implements BodyCodec {
         } else if (message instanceof Broken broken) {
             out.number(broken.number()).flag(broken.done());
         } else if (message instanceof Leading leading) {
-            ElectionCodec.id(leading.since(), out);
+            ElectionCodec.id(leading.since(), out.number(leading.highest()));
         } else if (message instanceof Look look) {
             out.number(look.number()).text(look.name());
         } else if (message instanceof Seen seen) {
@@ -158,7 +158,8 @@ final class BakeryCodec implements BodyCodec {
             return request(kind, in.text(LockFields.MAX_NAME), in.number(), in);
         }
         if (kind == Leading.class) {
-            return new Leading(ElectionCodec.id(in));
+            long highest = in.number();
+            return new Leading(ElectionCodec.id(in), highest);
         }
         long first = in.number();
         if (Answer.class.isAssignableFrom(kind)) {

@@ -127,7 +127,9 @@ class BakeryHome implements Machine {
     private long life;
     private long numbers;
     private long lastMeeting;
+    /** The last ticket that it has drawn, or a greater one that a leader knew when it said that it leads. */
     private long lastTicket;
+
     private long lastBreak;
     private long lastQuestion;
     private boolean open;
@@ -197,6 +199,11 @@ class BakeryHome implements Machine {
         return count;
     }
 
+    private void announced(String leader, Leading leading) {
+        announced.put(leader, leading.since());
+        lastTicket = Math.max(lastTicket, leading.highest());
+    }
+
     /** If that is a leader that knows of its seat. */
     private void meetIfMay(String leader, Turn turn) {
         boolean there = leader.equals(self) || turn.peers().up(leader);
@@ -242,7 +249,7 @@ class BakeryHome implements Machine {
         if (message instanceof Answer answer) {
             answered(member, answer, turn);
         } else if (message instanceof Leading leading) {
-            announced.put(member, leading.since());
+            announced(member, leading);
             meetIfMay(member, turn);
         } else if (message instanceof Seen seen) {
             seen(member, seen, turn);
@@ -399,7 +406,7 @@ class BakeryHome implements Machine {
         } else if (call instanceof BakeryCall.Said said && said.message() instanceof Answer answer) {
             answered(self, answer, turn);
         } else if (call instanceof BakeryCall.Said said && said.message() instanceof Leading leading) {
-            announced.put(self, leading.since());
+            announced(self, leading);
             meetIfMay(self, turn);
         } else if (call instanceof ElectionCall.Elected elected) {
             elected(elected.view(), turn);

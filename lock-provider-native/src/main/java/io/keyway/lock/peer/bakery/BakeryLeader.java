@@ -223,7 +223,7 @@ class BakeryLeader implements Machine, Promising {
             sessionEnded(ended.peer(), turn);
         } else if (call instanceof PeerView.PeerUp up) {
             if (!tenure.equals(ViewId.NONE)) {
-                turn.peers().send(up.member(), new Leading(tenure));
+                turn.peers().send(up.member(), new Leading(tenure, high));
             }
             answerAgain(up.member(), turn);
         } else if (call instanceof MemberView.Restored restored) {
@@ -317,7 +317,7 @@ class BakeryLeader implements Machine, Promising {
     }
 
     private void sayLeading(List<String> members, Turn turn) {
-        Leading leading = new Leading(tenure);
+        Leading leading = new Leading(tenure, high);
         for (String member : members) {
             if (member.equals(self)) {
                 turn.call(BakeryKeys.HOME, new BakeryCall.Said(leading));

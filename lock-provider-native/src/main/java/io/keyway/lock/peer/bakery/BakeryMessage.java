@@ -166,8 +166,12 @@ sealed interface BakeryMessage extends Message {
             boolean last)
             implements BetweenHomes {}
 
-    /** Of a leader: it knows that it has a seat, by that view. Answered by {@link Begin}. */
-    record Leading(ViewId since) implements BetweenHomes {}
+    /**
+     * Of a leader: it knows that it has a seat, by that view. Answered by {@link Begin}.
+     *
+     * @param highest as of {@link Entered}: a leader that starts anew refuses what is drawn below that
+     */
+    record Leading(ViewId since, long highest) implements BetweenHomes {}
 
     /** No ticket of this leader is above that one, and no later life of it lets one in that is not. */
     record Reserved(long ticket) implements DurableRecord {}

@@ -46,7 +46,7 @@ class BakeryCodecTest {
             new BakeryMessage.Question(3, 300),
             new BakeryMessage.Break(4, "a", 77, "stuck since noon"),
             new BakeryMessage.Broken(4, true),
-            new BakeryMessage.Leading(new ViewId(2, "a:1", 9)),
+            new BakeryMessage.Leading(new ViewId(2, "a:1", 9), 77),
             new BakeryMessage.Look(4, "a"),
             new BakeryMessage.Seen(4, List.of(HOLDER), List.of(HOLDER, READER), List.of(HOLDER), 2, true));
 

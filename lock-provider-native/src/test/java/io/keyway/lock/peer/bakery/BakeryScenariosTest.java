@@ -308,6 +308,28 @@ class BakeryScenariosTest {
         assertThat(world.holds("a")).containsExactly(1L);
     }
 
+    /** Otherwise that leader shows nobody that d waits, tells d no place, and could not stand in for another one. */
+    @Test
+    void whoeverHasHeardALeaderThatStartedAnewDrawsNoTicketThatItRefuses() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("c", 1);
+        world.run();
+        world.restart("a");
+        world.open("a");
+        List.of("b", "c", "d").forEach(other -> world.meetAnew(other, "a"));
+        world.run();
+        world.ask("d", 2);
+        for (int i = 0; i < 2; i++) {
+            world.talk("d", "b");
+            world.talk("d", "c");
+        }
+        world.run();
+        world.leave("c", 1);
+        world.run();
+        assertThat(world.holds("d")).containsExactly(2L);
+        assertThat(world.letIn("a")).isEqualTo("d");
+    }
+
     /** What b has said to d before d begins anew is not heeded, so that it has to be said again. */
     @Test
     void b3_whoHasBegunAnewIsAskedAgainToGiveWay() {
