@@ -42,6 +42,7 @@ import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
 import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.ParticipantList;
+import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
@@ -468,6 +469,9 @@ class BakeryHome implements Machine {
             }
         }
         view = next;
+        if (!leaders.equals(next.leaders())) {
+            turn.tell(new LeadersElected(next.leaders()));
+        }
         leaders.clear();
         leaders.addAll(next.leaders());
         renumber(next.number(self), turn);

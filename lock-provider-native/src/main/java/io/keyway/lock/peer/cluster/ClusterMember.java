@@ -16,7 +16,7 @@ import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
-import io.keyway.lock.peer.session.LeaderElected;
+import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
@@ -329,8 +329,8 @@ public final class ClusterMember extends Member {
     @Override
     protected void heard(Notice notice) {
         MemberNotices.log(LOG, node(), notice);
-        if (notice instanceof LeaderElected elected) {
-            leader = elected.leader();
+        if (notice instanceof LeadersElected elected) {
+            leader = String.join(",", elected.leaders());
         } else if (notice instanceof ListChanged list && list.removed() && !removed) {
             removed = true;
             DiskThread.aside("keyway-" + node() + "-removed", () -> {
@@ -340,7 +340,7 @@ public final class ClusterMember extends Member {
         }
     }
 
-    /** The member that leads, as this one has heard; empty if it has not, or none does by its algorithm. */
+    /** Who leads, as this one has heard, with commas between; empty if it has not, or none does by its algorithm. */
     public String leader() {
         return leader;
     }

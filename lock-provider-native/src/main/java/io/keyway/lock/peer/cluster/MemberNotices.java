@@ -5,7 +5,7 @@ import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.DuplicateMember;
 import io.keyway.lock.peer.session.EpochAdopted;
-import io.keyway.lock.peer.session.LeaderElected;
+import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +13,8 @@ import org.slf4j.Logger;
 
 /** What the cells of a member tell that its operator has to know, as lines of the log. */
 final class MemberNotices {
+    private static final String LEAD = "members {} lead, as member {} has heard";
+
     private MemberNotices() {}
 
     /** Says it in the log, if it concerns the operator. */
@@ -25,8 +27,9 @@ final class MemberNotices {
                     node,
                     adopted.epoch(),
                     node);
-        } else if (notice instanceof LeaderElected elected) {
-            log.info("member {} leads, as member {} has heard", elected.leader(), node);
+        } else if (notice instanceof LeadersElected elected) {
+            String who = String.join(", ", elected.leaders());
+            log.info(elected.leaders().size() == 1 ? "member {} leads, as member {} has heard" : LEAD, who, node);
         } else if (notice instanceof ListChanged list) {
             log.info("the members are {}, as member {} has heard", String.join(",", list.members()), node);
             if (list.removed()) {

@@ -19,8 +19,8 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
-import io.keyway.lock.peer.session.LeaderElected;
 import io.keyway.lock.peer.session.LeaderGoal;
+import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.List;
@@ -150,7 +150,7 @@ class Leadership implements Machine {
         String former = leader;
         leader = String.join(",", view.leaders());
         if (!leader.equals(former)) {
-            turn.tell(new LeaderElected(leader));
+            turn.tell(new LeadersElected(view.leaders()));
         }
         if (mine.equals(ViewId.NONE)) {
             if (leads()) {

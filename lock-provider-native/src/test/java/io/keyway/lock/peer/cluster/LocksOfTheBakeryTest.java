@@ -43,11 +43,12 @@ class LocksOfTheBakeryTest {
     Path directory;
 
     private TestMembers members;
+    private List<ClusterMember> all;
 
     @BeforeEach
     void startFour() throws IOException {
         members = new TestMembers(directory, new BakeryAlgorithm(), "a", "b", "c", "d");
-        members.startAll("abcd", TTL, true);
+        all = members.startAll("abcd", TTL, true);
     }
 
     @AfterEach
@@ -58,6 +59,16 @@ class LocksOfTheBakeryTest {
     /** A client that is attached to that member. */
     private LockClient at(String letter) {
         return Locks.open("lock:native:bakery://" + members.id(letter) + "/keyway?maxTtl=4s&ttl=4s");
+    }
+
+    @Test
+    void allMembersNameTheSameThreeLeaders() {
+        await().atMost(PATIENCE)
+                .until(() -> all.stream().noneMatch(each -> each.leader().isEmpty()));
+        assertThat(all)
+                .extracting(ClusterMember::leader)
+                .containsOnly(all.get(0).leader());
+        assertThat(all.get(0).leader().split(",", -1)).hasSize(3).doesNotHaveDuplicates();
     }
 
     @Test

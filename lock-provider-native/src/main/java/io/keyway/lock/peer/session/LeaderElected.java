@@ -1,7 +1,0 @@
-// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
-package io.keyway.lock.peer.session;
-
-import io.keyway.lock.peer.kernel.Notice;
-
-/** A member leads, as far as this one knows; an operator should hear of it. */
-public record LeaderElected(String leader) implements Notice {}
