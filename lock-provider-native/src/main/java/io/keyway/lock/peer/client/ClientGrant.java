@@ -108,7 +108,7 @@ final class ClientGrant {
         return switch (revoke.cause()) {
             case BROKEN -> revoke.reason().isEmpty() ? "broken by an administrator" : "broken: " + revoke.reason();
             case DENIED -> "the member that serves now did not take it over";
-            default -> "the member did not hear from this client in time";
+            default -> revoke.reason().isEmpty() ? "the member did not hear from this client in time" : revoke.reason();
         };
     }
 

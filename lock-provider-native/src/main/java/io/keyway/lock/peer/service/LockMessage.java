@@ -184,7 +184,7 @@ public sealed interface LockMessage extends Message {
      * The grant is over (EXPIRED, DENIED: {@code token} is the grant's first), or is to be (BROKEN: the one in use).
      * Manager to helper.
      *
-     * @param reason what the administrator said who broke it; empty if nobody did, or nothing
+     * @param reason what the administrator said who broke it, or why the member takes it back; empty if neither did
      */
     record Revoke(Key key, long token, LeaseLoss.Cause cause, String reason) implements LockMessage {
         /** One that says no reason. */

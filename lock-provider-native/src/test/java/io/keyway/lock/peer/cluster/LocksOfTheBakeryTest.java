@@ -160,6 +160,8 @@ class LocksOfTheBakeryTest {
             members.end("b");
             members.end("c");
             await().atMost(PATIENCE).until(() -> !held.isHeld());
+            assertThat(held.lost().toCompletableFuture().join().detail())
+                    .contains("the majority of the leaders is gone");
             assertThatThrownBy(() -> client.lock("other").tryAcquire())
                     .isInstanceOf(LockException.class)
                     .hasMessageContaining("a majority of the leaders, and of all members, must answer")
