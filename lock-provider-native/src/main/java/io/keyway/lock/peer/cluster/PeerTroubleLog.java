@@ -5,6 +5,7 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,8 +16,15 @@ final class PeerTroubleLog {
     private static final long PERIOD_NANOS = Duration.ofSeconds(10).toNanos();
 
     private record Said(Unreachable why, long at) {
+        private static final Pattern PORT = Pattern.compile(":\\d+");
+
+        /** The port from which this end is seen is another one at each attempt. */
         boolean covers(Unreachable other, long now) {
-            return why.equals(other) && now - at < PERIOD_NANOS;
+            return withoutPorts(why).equals(withoutPorts(other)) && now - at < PERIOD_NANOS;
+        }
+
+        private static String withoutPorts(Unreachable trouble) {
+            return PORT.matcher(trouble.why()).replaceAll("");
         }
     }
 

@@ -31,6 +31,16 @@ class PeerTroubleLogTest {
         assertThat(all.of("b")).isEqualTo(SECRET);
     }
 
+    /** Each attempt has a port of its own. */
+    @Test
+    void aSecondProcessOfAMemberIsToldOnceThatItIsRefused() {
+        for (int port = 40_000; port < 40_009; port++) {
+            Unreachable doubled =
+                    new Unreachable("another process runs as member b:7400, and lives; this one is at b:" + port, true);
+            assertThat(all.add("a", doubled, port - 40_000L)).isEqualTo(port == 40_000);
+        }
+    }
+
     @Test
     void whatEndsByItselfIsToldNowAndThen() {
         assertThat(all.add("b", REFUSED, 0)).isTrue();
