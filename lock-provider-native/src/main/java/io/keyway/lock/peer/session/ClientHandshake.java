@@ -221,7 +221,7 @@ final class ClientHandshake {
                     + ": add it, with keyway member add " + target.from();
         }
         if (refusal.code() == RefuseCode.NOT_LEADING) {
-            return "this member does not lead at this time";
+            return "no member that answers leads at this time";
         }
         String why = "the member refuses: " + refusal.code();
         return refusal.field().isEmpty()
