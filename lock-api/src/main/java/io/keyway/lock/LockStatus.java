@@ -71,7 +71,8 @@ public record LockStatus(
      * @param mode its mode
      * @param permits its permits; 1 for a lock
      * @param token its fencing token
-     * @param since how long it has been held, in whichever mode
+     * @param since how long it has been held, in whichever mode; with a store that notes no grants, as ZooKeeper, how
+     *     long ago it was asked for
      * @param metadata what the holder said about itself
      * @param kept how much longer the place of a grant that has ended is kept; empty for a grant in force
      */

@@ -172,6 +172,11 @@ public interface LockBackend extends AutoCloseable {
         return false;
     }
 
+    /** {@return whether the store keeps when it granted a lock; if not, holders are shown since they asked} */
+    default boolean notesGrants() {
+        return true;
+    }
+
     /**
      * The kit has forgotten that request, and calls no verb for it any more: whatever the backend kept for it in memory
      * can go, but for what {@link #withdraw} has to remember. Told once of each request that was submitted, when its

@@ -215,6 +215,12 @@ final class ZooKeeperBackend implements LockBackend, ChangeHints {
         return true;
     }
 
+    /** A node says when it was created, and nothing is written when those before it leave. */
+    @Override
+    public boolean notesGrants() {
+        return false;
+    }
+
     @Override
     public void forgotten(Request request) {
         requests.forgotten(request.id());
