@@ -88,6 +88,7 @@ final class HomeRequest {
         best = 0;
         ticket = 0;
         process = 0;
+        grantedAt = Turn.NEVER;
     }
 
     void forget(String leader) {
