@@ -318,7 +318,7 @@ public final class ClusterMember extends Member {
 
     @Override
     protected void opened() {
-        LOG.info("member {} is open: it grants from now on", node());
+        LOG.info("member {} is open: it takes part from now on", node());
     }
 
     @Override
