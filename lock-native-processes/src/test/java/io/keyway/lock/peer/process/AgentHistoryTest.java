@@ -38,7 +38,7 @@ class AgentHistoryTest {
     @Tag("soak")
     @Timeout(7_200)
     void manyHistories() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), CLIENTS, false, BUSY);
+        histories(Histories.MANY, Histories.SEED, CLIENTS, false, BUSY);
     }
 
     /** After each fault and its heal everybody goes on in time. */
@@ -46,7 +46,7 @@ class AgentHistoryTest {
     @Tag("soak")
     @Timeout(7_200)
     void manyHistoriesOfOneFault() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), CLIENTS, true, BUSY);
+        histories(Histories.MANY, Histories.SEED, CLIENTS, true, BUSY);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak

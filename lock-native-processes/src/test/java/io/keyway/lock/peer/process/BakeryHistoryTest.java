@@ -38,13 +38,7 @@ class BakeryHistoryTest {
     @Tag("soak")
     @Timeout(3_600)
     void manyHistories() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                ClusterFaults.MEMBERS,
-                ClusterFaults.CLIENTS,
-                NAMES,
-                MEET_WITHIN);
+        histories(Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ClusterFaults.CLIENTS, NAMES, MEET_WITHIN);
     }
 
     /** Two of them do not lead until a leader is gone. */
@@ -52,13 +46,7 @@ class BakeryHistoryTest {
     @Tag("soak")
     @Timeout(3_600)
     void manyHistoriesOfFiveMembers() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                5,
-                ClusterFaults.CLIENTS,
-                2 * NAMES,
-                MEET_WITHIN);
+        histories(Histories.MANY, Histories.SEED, 5, ClusterFaults.CLIENTS, 2 * NAMES, MEET_WITHIN);
     }
 
     /** All at once: members are killed, stopped, cut off both ways and one way; the loss of one delays few for long. */

@@ -43,22 +43,21 @@ class ClusterHistoryTest {
     @Tag("soak")
     @Timeout(3_600)
     void manyHistories() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), false, 0, Duration.ZERO);
+        histories(Histories.MANY, Histories.SEED, false, 0, Duration.ZERO);
     }
 
     @Test
     @Tag("soak")
     @Timeout(3_600)
     void manyHistoriesOfMembersThatAreKilledInTurn() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), false, ALL, Duration.ZERO);
+        histories(Histories.MANY, Histories.SEED, false, ALL, Duration.ZERO);
     }
 
     @Test
     @Tag("soak")
     @Timeout(7_200)
     void manyHistoriesWithOtherListsAndSettings() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), true, 0, Duration.ZERO);
+        histories(Histories.MANY, Histories.SEED, true, 0, Duration.ZERO);
     }
 
     /** One that cannot be passed, since everybody would have to go on before the heal. */

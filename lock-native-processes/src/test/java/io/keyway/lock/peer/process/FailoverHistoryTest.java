@@ -37,11 +37,7 @@ class FailoverHistoryTest {
     @Tag("soak")
     @Timeout(3_600)
     void manyHistories() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                ClusterFaults.MEMBERS,
-                ELECT_WITHIN);
+        histories(Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ELECT_WITHIN);
     }
 
     /** Two of them can be lost. */
@@ -49,7 +45,7 @@ class FailoverHistoryTest {
     @Tag("soak")
     @Timeout(3_600)
     void manyHistoriesOfFiveMembers() throws Exception {
-        histories(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), 5, ELECT_WITHIN);
+        histories(Histories.MANY, Histories.SEED, 5, ELECT_WITHIN);
     }
 
     /** An operator replaces one machine after another. */

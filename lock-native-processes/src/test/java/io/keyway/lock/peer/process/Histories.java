@@ -9,6 +9,11 @@ import java.time.Duration;
 
 /** Histories of a cluster and its clients, all processes, played one after the other. Plays once. */
 final class Histories {
+    /** How many a soak run plays: {@code -Dkeyway.histories}. */
+    static final int MANY = Integer.getInteger("keyway.histories", 200);
+    /** With which seed it begins: {@code -Dkeyway.seed}. */
+    static final long SEED = Long.getLong("keyway.seed", 1);
+
     final Cluster cluster;
     final Traces traces;
     final WorkerPool crew;
@@ -34,9 +39,9 @@ final class Histories {
         return play(count, seed, faults, ClusterFaults.TTL.multipliedBy(3).dividedBy(2));
     }
 
-    /** So many as {@code -Dkeyway.histories} and {@code -Dkeyway.seed} say. */
+    /** {@link #MANY} from {@link #SEED} on. */
     String playMany(Nemesis.Servers faults, Duration pause) throws Exception {
-        return play(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1), faults, pause);
+        return play(MANY, SEED, faults, pause);
     }
 
     private String play(int count, long seed, Nemesis.Servers faults, Duration pause) throws Exception {

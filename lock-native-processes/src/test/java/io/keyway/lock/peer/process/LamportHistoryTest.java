@@ -31,24 +31,14 @@ class LamportHistoryTest {
     @Tag("soak")
     @Timeout(3_600)
     void manyHistories() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                ClusterFaults.CLIENTS,
-                false,
-                MEET_WITHIN);
+        histories(Histories.MANY, Histories.SEED, ClusterFaults.CLIENTS, false, MEET_WITHIN);
     }
 
     @Test
     @Tag("soak")
     @Timeout(3_600)
     void manyHistoriesOfMembersThatAreKilledInTurn() throws Exception {
-        histories(
-                Integer.getInteger("keyway.histories", 200),
-                Long.getLong("keyway.seed", 1),
-                ClusterFaults.CLIENTS,
-                true,
-                MEET_WITHIN);
+        histories(Histories.MANY, Histories.SEED, ClusterFaults.CLIENTS, true, MEET_WITHIN);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak

@@ -69,7 +69,7 @@ final class MemberProgram {
             System.out.println("listening");
             BufferedReader told = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             while (LEADER.equals(told.readLine())) {
-                System.out.println(LEADER + " " + member.leader());
+                System.out.println(LEADER + " " + String.join(",", member.leaders()));
             }
         }
     }

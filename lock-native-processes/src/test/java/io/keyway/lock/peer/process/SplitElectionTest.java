@@ -73,7 +73,7 @@ class SplitElectionTest {
     private void histories(int members, List<int[]> shapes, boolean majority) throws Exception {
         int count = Integer.getInteger("keyway.histories", Math.max(200, shapes.size()));
         Cluster cluster = Cluster.divisible("agent", directory, members, members, ElectionHistories.TTL);
-        long seed = Long.getLong("keyway.seed", 1);
+        long seed = Histories.SEED;
         Splits splits = new Splits(cluster, shapes, seed);
         try (cluster;
                 ElectionHistories elections = ElectionHistories.across(

@@ -200,9 +200,10 @@ class BakeryHome implements Machine {
         return count;
     }
 
-    private void announced(String leader, Leading leading) {
+    private void announced(String leader, Leading leading, Turn turn) {
         announced.put(leader, leading.since());
         lastTicket = Math.max(lastTicket, leading.highest());
+        meetIfMay(leader, turn);
     }
 
     /** If that is a leader that knows of its seat. */
@@ -250,8 +251,7 @@ class BakeryHome implements Machine {
         if (message instanceof Answer answer) {
             answered(member, answer, turn);
         } else if (message instanceof Leading leading) {
-            announced(member, leading);
-            meetIfMay(member, turn);
+            announced(member, leading, turn);
         } else if (message instanceof Seen seen) {
             seen(member, seen, turn);
         } else if (message instanceof Break request) {
@@ -407,8 +407,7 @@ class BakeryHome implements Machine {
         } else if (call instanceof BakeryCall.Said said && said.message() instanceof Answer answer) {
             answered(self, answer, turn);
         } else if (call instanceof BakeryCall.Said said && said.message() instanceof Leading leading) {
-            announced(self, leading);
-            meetIfMay(self, turn);
+            announced(self, leading, turn);
         } else if (call instanceof ElectionCall.Elected elected) {
             elected(elected.view(), turn);
         } else if (call instanceof ElectionCall.Leased leased) {

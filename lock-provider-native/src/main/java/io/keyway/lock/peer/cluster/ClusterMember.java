@@ -52,7 +52,7 @@ public final class ClusterMember extends Member {
     private final OtherMembers others;
     private final @Nullable MemberAcceptor acceptor;
     private volatile boolean removed;
-    private volatile String leader = "";
+    private volatile List<String> leaders = List.of();
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
     private volatile long opensAt;
 
@@ -330,7 +330,7 @@ public final class ClusterMember extends Member {
     protected void heard(Notice notice) {
         MemberNotices.log(LOG, node(), notice);
         if (notice instanceof LeadersElected elected) {
-            leader = String.join(",", elected.leaders());
+            leaders = elected.leaders();
         } else if (notice instanceof ListChanged list && list.removed() && !removed) {
             removed = true;
             DiskThread.aside("keyway-" + node() + "-removed", () -> {
@@ -340,9 +340,9 @@ public final class ClusterMember extends Member {
         }
     }
 
-    /** Who leads, as this one has heard, with commas between; empty if it has not, or none does by its algorithm. */
-    public String leader() {
-        return leader;
+    /** Who leads, as this one has heard; empty if it has not, or none does by its algorithm. */
+    public List<String> leaders() {
+        return leaders;
     }
 
     /** Whether it has ended, or is about to, since it was removed from the list. */

@@ -64,11 +64,11 @@ class LocksOfTheBakeryTest {
     @Test
     void allMembersNameTheSameThreeLeaders() {
         await().atMost(PATIENCE)
-                .until(() -> all.stream().noneMatch(each -> each.leader().isEmpty()));
+                .until(() -> all.stream().noneMatch(each -> each.leaders().isEmpty()));
         assertThat(all)
-                .extracting(ClusterMember::leader)
-                .containsOnly(all.get(0).leader());
-        assertThat(all.get(0).leader().split(",", -1)).hasSize(3).doesNotHaveDuplicates();
+                .extracting(ClusterMember::leaders)
+                .containsOnly(all.get(0).leaders());
+        assertThat(all.get(0).leaders()).hasSize(3).doesNotHaveDuplicates();
     }
 
     @Test

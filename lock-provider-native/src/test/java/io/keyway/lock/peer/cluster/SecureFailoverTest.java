@@ -115,7 +115,7 @@ class SecureFailoverTest {
                 .until(() -> all.stream().allMatch(each -> each.waits().matches(".*(secret|TLS).*"))
                         && all.get(0).waits().startsWith(awaited)
                         && all.get(1).waits().startsWith(awaited));
-        assertThat(all).allSatisfy(each -> assertThat(each.leader()).isEmpty());
+        assertThat(all).allSatisfy(each -> assertThat(each.leaders()).isEmpty());
         return List.of(all.get(2).waits(), all.get(0).waits());
     }
 

@@ -145,10 +145,10 @@ final class TestMembers implements AutoCloseable {
 
     /** The one that leads, if all that run have heard the same, and it runs; empty otherwise. */
     String leader() {
-        Set<String> heard = new HashSet<>();
-        running.values().forEach(member -> heard.add(member.leader()));
+        Set<List<String>> heard = new HashSet<>();
+        running.values().forEach(member -> heard.add(member.leaders()));
         return running.keySet().stream()
-                .filter(letter -> heard.equals(Set.of(id(letter))))
+                .filter(letter -> heard.equals(Set.of(List.of(id(letter)))))
                 .findAny()
                 .orElse("");
     }

@@ -74,16 +74,7 @@ final class ListingMutants {
 
         @Override
         public Optional<LockStatus> show(LockKey key) throws NotExecutedException {
-            return super.show(key)
-                    .map(status -> altered(
-                            status,
-                            holder -> new LockStatus.Holder(
-                                    holder.client(),
-                                    holder.mode(),
-                                    holder.permits(),
-                                    holder.token(),
-                                    Duration.ZERO,
-                                    holder.metadata())));
+            return super.show(key).map(status -> altered(status, holder -> shownSince(Duration.ZERO, holder)));
         }
     }
 
@@ -222,8 +213,12 @@ final class ListingMutants {
         }
     }
 
+    /** Since that time, if there is one. */
     private static LockStatus.Holder shownSince(@Nullable Long begin, LockStatus.Holder holder, LongSupplier clock) {
-        Duration since = begin == null ? holder.since() : Duration.ofNanos(clock.getAsLong() - begin);
+        return begin == null ? holder : shownSince(Duration.ofNanos(clock.getAsLong() - begin), holder);
+    }
+
+    private static LockStatus.Holder shownSince(Duration since, LockStatus.Holder holder) {
         return new LockStatus.Holder(
                 holder.client(), holder.mode(), holder.permits(), holder.token(), since, holder.metadata());
     }
