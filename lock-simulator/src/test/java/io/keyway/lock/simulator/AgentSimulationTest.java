@@ -205,7 +205,7 @@ class AgentSimulationTest {
 
     @Test
     void eachCircleEndsByOneVictim() {
-        Sum sum = run(0, 60);
+        Sum sum = run(0, 40);
         System.out.println(sum);
         assertThat(sum.confirmed).as("%s", sum).isGreaterThan(100);
         assertThat(sum.surrenders).as("%s", sum).isPositive();
@@ -218,7 +218,7 @@ class AgentSimulationTest {
     /** All of three members, or two of them, for each lock: who waits for a majority waits for one node at a time. */
     @Test
     void eachCircleOverNodesEndsByOneVictim() {
-        Sum sum = run(NODES, 24);
+        Sum sum = run(NODES, 12);
         System.out.println("over nodes: " + sum);
         assertThat(sum.passedOver).as("%s", sum).isPositive();
         assertThat(sum.confirmed).as("%s", sum).isGreaterThan(50);

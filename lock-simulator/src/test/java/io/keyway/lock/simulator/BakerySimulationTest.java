@@ -129,7 +129,7 @@ class BakerySimulationTest {
         List<CoverageGoal> lapsed = new ArrayList<>(BakeryView.goals());
         lapsed.removeIf(goal -> !goal.toString().equals("LAPSED"));
         int passedOn = 0;
-        for (int stops = 5100; stops < 8000; stops += 150) {
+        for (int stops = 5100; stops < 8000; stops += 300) {
             for (int stands = 500; stands < 5000; stands += 250) {
                 Plan plan = Plan.parse("""
                         options seed=4472 profile=BAKERY budget=STEADY members=4 spares=0 clients=6 users=1 names=1 \
