@@ -22,8 +22,6 @@ import io.keyway.lock.peer.wire.RecordCodec;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -170,7 +168,7 @@ abstract class AttachedMembers extends FixedMembers {
 
     private static DurableRecord read(RecordCodec records, byte[] stored) {
         try {
-            return records.read(new WireReader(ByteBuffer.wrap(stored)));
+            return records.read(new WireReader(stored));
         } catch (WireException e) {
             throw new IllegalStateException("a record that was written can be read", e);
         }
@@ -179,11 +177,11 @@ abstract class AttachedMembers extends FixedMembers {
     @Override
     public void forced(SimNode member, DurableRecord record) {
         if (!(record instanceof MemberPromise)) {
-            ByteBuffer bytes = ByteBuffer.allocate(1_000);
+            WireWriter bytes = new WireWriter(1_000);
             RecordCodec records = algorithm.records().orElseThrow();
-            records.write(record, new WireWriter(bytes));
+            records.write(record, bytes);
             disks.computeIfAbsent(member.slot(), slot -> new LinkedHashMap<>())
-                    .put(records.key(record), Arrays.copyOf(bytes.array(), bytes.position()));
+                    .put(records.key(record), bytes.toBytes());
         }
     }
 

@@ -26,9 +26,7 @@ import io.keyway.lock.peer.wire.RecordCodec;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -107,7 +105,7 @@ final class CounterModel implements Model {
 
     private DurableRecord read(byte[] stored) {
         try {
-            return records.read(new WireReader(ByteBuffer.wrap(stored)));
+            return records.read(new WireReader(stored));
         } catch (WireException e) {
             throw new IllegalStateException("a record that was written can be read", e);
         }
@@ -118,9 +116,9 @@ final class CounterModel implements Model {
         if (record instanceof MemberPromise) {
             return;
         }
-        ByteBuffer bytes = ByteBuffer.allocate(RecordCodec.MAX_BYTES);
-        records.write(record, new WireWriter(bytes));
-        disks.get(member.slot()).put(records.key(record), Arrays.copyOf(bytes.array(), bytes.position()));
+        WireWriter bytes = new WireWriter(RecordCodec.MAX_BYTES);
+        records.write(record, bytes);
+        disks.get(member.slot()).put(records.key(record), bytes.toBytes());
     }
 
     @Override

@@ -80,8 +80,9 @@ final class HeldByName {
 
     /** What stands on that handle, made if nothing does. */
     GrantHold on(GrantHandle handle, Supplier<GrantHold> maker) {
-        Map<String, Grants> held = held(handle.key());
-        String name = name(handle.key());
+        boolean semaphore = LockKeys.isSemaphore(handle.key());
+        Map<String, Grants> held = semaphore ? semaphores : locks;
+        String name = name(handle.key(), semaphore);
         Grants known = held.get(name);
         GrantHold hold = known == null ? null : known.on(handle);
         if (hold != null) {
@@ -99,7 +100,8 @@ final class HeldByName {
     /** What has that token; null if nothing does any more. */
     @Nullable
     GrantHold covering(Key key, long token) {
-        Grants known = held(key).get(name(key));
+        boolean semaphore = LockKeys.isSemaphore(key);
+        Grants known = (semaphore ? semaphores : locks).get(name(key, semaphore));
         if (known != null) {
             for (GrantHold hold : known.all()) {
                 if (hold.covers(token)) {
@@ -112,7 +114,8 @@ final class HeldByName {
 
     /** That handle is closed for good. */
     void closed(GrantHandle handle) {
-        held(handle.key()).computeIfPresent(name(handle.key()), (name, known) -> {
+        boolean semaphore = LockKeys.isSemaphore(handle.key());
+        (semaphore ? semaphores : locks).computeIfPresent(name(handle.key(), semaphore), (name, known) -> {
             if (known.on(handle) == null) {
                 return known;
             }
@@ -123,11 +126,7 @@ final class HeldByName {
         });
     }
 
-    private Map<String, Grants> held(Key key) {
-        return LockKeys.isSemaphore(key) ? semaphores : locks;
-    }
-
-    private static String name(Key key) {
-        return LockKeys.isSemaphore(key) ? LockKeys.named(key.id()).name().toString() : key.id();
+    private static String name(Key key, boolean semaphore) {
+        return semaphore ? LockKeys.named(key.id()).name().toString() : key.id();
     }
 }

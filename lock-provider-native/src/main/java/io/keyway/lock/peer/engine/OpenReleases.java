@@ -23,7 +23,18 @@ final class OpenReleases {
         boolean hasBecomeAnother(long token);
     }
 
-    private record Use(Key key, long token) {}
+    private record Use(Key key, long token) {
+        // As a record's own, which cost a JVM that has just started dozens of calls for each release.
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Use use && token == use.token && key.equals(use.key);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * key.hashCode() + Long.hashCode(token);
+        }
+    }
 
     private static final class Release extends CompletableFuture<Answer> {
         final Released of;

@@ -10,9 +10,7 @@ import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.ListIterator;
@@ -61,7 +59,7 @@ public final class CarriedOverGrants {
             throws WireException {
         CarriedOverGrants inheritance = new CarriedOverGrants();
         for (byte[] each : table) {
-            WireReader in = new WireReader(ByteBuffer.wrap(each));
+            WireReader in = new WireReader(each);
             GrantTable.Entry entry = GrantTable.read(algorithm, in).after(since);
             List<Long> bytes = new ArrayList<>();
             for (int left = in.count(MAX_BYTES, 1); left > 0; left--) {
@@ -92,12 +90,11 @@ public final class CarriedOverGrants {
         for (GrantTable.Entry entry : entries) {
             Object owner = entry.holder().equals(GrantTable.NOBODY) ? identity(entry) : entry.holder();
             List<Long> its = bytes.getOrDefault(owner, List.of());
-            ByteBuffer buffer = ByteBuffer.allocate(GrantTable.MAX_ENTRY_BYTES);
-            WireWriter out = new WireWriter(buffer);
+            WireWriter out = new WireWriter(GrantTable.MAX_ENTRY_BYTES);
             entry.write(out);
             out.number(its.size());
             its.forEach(out::number);
-            table.add(Arrays.copyOf(buffer.array(), buffer.position()));
+            table.add(out.toBytes());
         }
         return table;
     }

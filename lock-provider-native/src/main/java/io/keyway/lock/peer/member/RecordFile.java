@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -190,7 +189,7 @@ public final class RecordFile implements AutoCloseable {
 
     private DurableRecord decoded(byte[] entry) throws IOException {
         try {
-            WireReader in = new WireReader(ByteBuffer.wrap(entry));
+            WireReader in = new WireReader(entry);
             DurableRecord record = codec.read(in);
             in.end();
             return record;
@@ -256,9 +255,9 @@ public final class RecordFile implements AutoCloseable {
     }
 
     private byte[] encoded(DurableRecord record) {
-        ByteBuffer bytes = ByteBuffer.allocate(RecordCodec.MAX_BYTES);
-        codec.write(record, new WireWriter(bytes));
-        return Arrays.copyOf(bytes.array(), bytes.position());
+        WireWriter bytes = new WireWriter(RecordCodec.MAX_BYTES);
+        codec.write(record, bytes);
+        return bytes.toBytes();
     }
 
     private void append(Collection<byte[]> entries) throws IOException {

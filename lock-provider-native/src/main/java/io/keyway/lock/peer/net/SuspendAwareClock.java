@@ -2,8 +2,6 @@
 package io.keyway.lock.peer.net;
 
 import io.keyway.lock.spi.TimeSource;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +44,8 @@ public final class SuspendAwareClock implements TimeSource {
     private final LongSupplier monotonicNanos;
     private final LongSupplier wallMillis;
     private final @Nullable TimeSource timers;
-    private final AtomicReference<Seen> seen;
+    /** Written under the monitor, which hardly anybody ever needs. */
+    private volatile Seen last = new Seen(Long.MAX_VALUE, 0);
 
     /**
      * The clocks of this machine.
@@ -66,14 +65,9 @@ public final class SuspendAwareClock implements TimeSource {
         this.timers = timers;
         this.monotonicNanos = monotonicNanos;
         this.wallMillis = wallMillis;
-        this.seen = new AtomicReference<>(new Seen(Long.MAX_VALUE, 0));
-        while (last().ahead == Long.MAX_VALUE) {
+        while (last.ahead == Long.MAX_VALUE) {
             look();
         }
-    }
-
-    private Seen last() {
-        return Objects.requireNonNull(seen.get());
     }
 
     @Override
@@ -81,9 +75,9 @@ public final class SuspendAwareClock implements TimeSource {
         // The wall first: a thread that is stopped in between sees it lag behind, never run ahead.
         long wall = wallMillis.getAsLong() * NANOS_PER_MILLI;
         long now = monotonicNanos.getAsLong();
-        Seen last = last();
-        if (wall - now - last.ahead <= SLACK) {
-            return now + last.slept;
+        Seen seen = last;
+        if (wall - now - seen.ahead <= SLACK) {
+            return now + seen.slept;
         }
         return now + jumped(wall - now).slept;
     }
@@ -101,15 +95,14 @@ public final class SuspendAwareClock implements TimeSource {
         return timers.at(timers.nanoTime() + (atNanos - nanoTime()), task);
     }
 
-    private Seen jumped(long ahead) {
-        Seen next;
-        Seen last;
-        do {
-            last = last();
-            long jump = ahead - last.ahead;
-            next = jump > SLACK ? new Seen(ahead, last.slept + jump) : last;
-        } while (!seen.compareAndSet(last, next));
-        return next;
+    private synchronized Seen jumped(long ahead) {
+        Seen seen = last;
+        long jump = ahead - seen.ahead;
+        if (jump > SLACK) {
+            seen = new Seen(ahead, seen.slept + jump);
+            last = seen;
+        }
+        return seen;
     }
 
     /** Takes the present difference of the clocks as the right one, unless it is a jump ahead. */
@@ -120,17 +113,17 @@ public final class SuspendAwareClock implements TimeSource {
             return;
         }
         long ahead = wall - before;
-        long known = last().ahead;
+        long known = last.ahead;
         if (known != Long.MAX_VALUE && ahead >= known && ahead - known < DRIFT) {
             return; // what is known makes a jump look larger, never smaller
         }
-        Seen next;
-        Seen last;
-        do {
-            last = last();
-            boolean first = last.ahead == Long.MAX_VALUE;
-            long jump = first ? 0 : ahead - last.ahead;
-            next = new Seen(ahead, jump > SLACK ? last.slept + jump : last.slept);
-        } while (!seen.compareAndSet(last, next));
+        seen(ahead);
+    }
+
+    private synchronized void seen(long ahead) {
+        Seen seen = last;
+        boolean first = seen.ahead == Long.MAX_VALUE;
+        long jump = first ? 0 : ahead - seen.ahead;
+        last = new Seen(ahead, jump > SLACK ? seen.slept + jump : seen.slept);
     }
 }

@@ -12,7 +12,7 @@ public final class LockKeys {
     /** No name of a lock comes before it, and the addresses of all other machines do. */
     public static final String FIRST_NAME = "\u0001";
 
-    private static final String SEMAPHORE = "\u0000";
+    private static final char SEMAPHORE = '\u0000';
 
     private LockKeys() {}
 
@@ -28,14 +28,16 @@ public final class LockKeys {
 
     /** Whether it is that of a semaphore. */
     public static boolean isSemaphore(Key key) {
-        return key.id().endsWith(SEMAPHORE) && isNamed(key);
+        return ofSemaphore(key.id()) && isNamed(key);
+    }
+
+    private static boolean ofSemaphore(String id) {
+        return !id.isEmpty() && id.charAt(id.length() - 1) == SEMAPHORE;
     }
 
     /** What has the address of that id, as users call it. */
     public static LockKey named(String id) {
-        return id.endsWith(SEMAPHORE)
-                ? LockKey.semaphore(id.substring(0, id.length() - SEMAPHORE.length()))
-                : LockKey.lock(id);
+        return ofSemaphore(id) ? LockKey.semaphore(id.substring(0, id.length() - 1)) : LockKey.lock(id);
     }
 
     /** Whether it is that of a lock or of a semaphore. */

@@ -55,10 +55,11 @@ public final class FrameCodec {
     private static final int BYE = 1;
 
     private final @Nullable BodyCodec[] byAlgorithm = new @Nullable BodyCodec[256];
-    private final ByteBuffer scratch = ByteBuffer.allocate(MAX_FRAME);
-    private final WireWriter bodies = new WireWriter(scratch);
-    private final ByteBuffer head = ByteBuffer.allocate(HEAD_ROOM);
-    private final WireWriter header = new WireWriter(head);
+    private final WireWriter bodies = new WireWriter(MAX_FRAME);
+    private final WireWriter header = new WireWriter(HEAD_ROOM);
+    /** Of the array of the bodies, what leaves. */
+    private final ByteBuffer encoded = ByteBuffer.wrap(bodies.array());
+
     private final WireReader in = WireReader.ofManyFrames();
 
     /** With the codecs of distinct algorithms; the session's own messages need none. */
@@ -83,16 +84,16 @@ public final class FrameCodec {
             encode(data, out);
             return;
         }
-        scratch.clear()
-                .limit(frame instanceof Welcome || frame instanceof TracePage ? MAX_FRAME : MAX_HANDSHAKE)
-                .position(4);
+        bodies.restart(
+                Integer.BYTES, frame instanceof Welcome || frame instanceof TracePage ? MAX_FRAME : MAX_HANDSHAKE);
         try {
             handshake(frame, bodies);
         } catch (BufferOverflowException e) {
             throw new IllegalArgumentException("a handshake frame of more than " + MAX_HANDSHAKE + " bytes: " + frame);
         }
-        scratch.putInt(0, scratch.position() - 4).flip();
-        out.accept(scratch);
+        int end = bodies.position();
+        bodies.put(0, end - Integer.BYTES);
+        out.accept(encoded.limit(end).position(0));
     }
 
     private static void handshake(SessionFrame frame, WireWriter out) {
@@ -155,14 +156,14 @@ public final class FrameCodec {
         List<Message> messages = data.messages();
         int done = 0;
         do {
-            scratch.clear().position(HEAD_ROOM);
+            bodies.restart(HEAD_ROOM, MAX_FRAME);
             int from = done;
-            int fits = scratch.position();
+            int end = HEAD_ROOM;
             try {
                 while (done < messages.size() && done - from < SessionFrame.MAX_MESSAGES) {
                     body(messages.get(done));
                     done++;
-                    fits = scratch.position();
+                    end = bodies.position();
                 }
             } catch (BufferOverflowException e) {
                 if (done == from) {
@@ -170,9 +171,8 @@ public final class FrameCodec {
                             + messages.get(done).key());
                 }
             }
-            scratch.limit(fits).position(HEAD_ROOM);
-            head(data, from, done - from, done == messages.size());
-            out.accept(scratch);
+            int start = head(data, from, done - from, done == messages.size(), end);
+            out.accept(encoded.limit(end).position(start));
         } while (done < messages.size());
     }
 
@@ -190,21 +190,20 @@ public final class FrameCodec {
         codec.write(message, bodies);
     }
 
-    /** Puts the header right before the bodies. */
-    private void head(Data data, int from, int count, boolean last) {
+    /** Puts the header right before the bodies, which end there; returns where it begins. */
+    private int head(Data data, int from, int count, boolean last, int end) {
         boolean stamped = data.stamped() && last;
-        head.clear().position(4);
+        header.restart(Integer.BYTES, HEAD_ROOM);
         header.u8(SessionSettings.WIRE).u8(stamped ? DATA : PLAIN_DATA);
         header.number(data.session()).number(data.seq() + from).number(data.ack());
         if (stamped) {
             header.varint(data.stamp());
         }
         header.varint(data.clock()).number(count);
-        head.flip();
-        int start = HEAD_ROOM - head.remaining();
-        head.putInt(0, scratch.limit() - start - 4);
-        scratch.position(start).put(head);
-        scratch.position(start);
+        int start = HEAD_ROOM - header.position();
+        header.put(0, end - start - Integer.BYTES);
+        System.arraycopy(header.array(), 0, bodies.array(), start, header.position());
+        return start;
     }
 
     /** Reads what follows the length; the buffer's limit is the frame's end. */

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,52 +19,85 @@ public final class WireReader {
     /** The most bytes of metadata in one body. */
     public static final int MAX_METADATA = 1024;
 
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+    private static final byte[] NOTHING = {};
     /** How many texts a reader of many frames knows again; a power of two. */
     private static final int RECENT = 256;
 
     private static final int LONGEST_RECENT = 64;
 
-    private ByteBuffer in;
+    /** A text that was read, and its bytes. */
+    private static final class Known {
+        final String text;
+        final byte[] bytes;
+
+        Known(String text, byte[] bytes) {
+            this.text = text;
+            this.bytes = bytes;
+        }
+    }
+
+    /** On a plain array, since a member or client that has just started interprets each call for each byte. */
+    private byte[] in;
+
+    private int position;
+    private int end;
+    /** Used again for frames that come in other memory. */
+    private byte[] copied = NOTHING;
 
     /** The bytes of the last text, without what says how long it is. */
     private int textLength;
 
     /** By hash: names and owners come again and again, and each is one object then. Empty for a single frame. */
-    private final @Nullable String[] recent;
+    private final @Nullable Known[] recent;
 
-    /** Reads from the buffer's position to its limit. */
-    public WireReader(ByteBuffer in) {
+    /** Reads these bytes, all of them. */
+    public WireReader(byte[] in) {
         this(in, 0);
     }
 
-    private WireReader(ByteBuffer in, int recent) {
+    private WireReader(byte[] in, int recent) {
         this.in = in;
-        this.recent = new @Nullable String[recent];
+        this.end = in.length;
+        this.recent = new @Nullable Known[recent];
     }
 
     static WireReader ofManyFrames() {
         return new WireReader(NOTHING, RECENT);
     }
 
-    /** Reads that buffer from now on, from its position to its limit. */
+    /** Reads that buffer from now on, from its position to its limit, which must not be written meanwhile. */
     void over(ByteBuffer frame) {
-        in = frame;
+        int length = frame.remaining();
+        if (frame.hasArray()) {
+            in = frame.array();
+            position = frame.arrayOffset() + frame.position();
+        } else {
+            if (copied.length < length) {
+                copied = new byte[Math.max(length, Math.min(2 * copied.length, FrameCodec.MAX_FRAME))];
+            }
+            frame.get(copied, 0, length);
+            in = copied;
+            position = 0;
+        }
+        end = position + length;
     }
 
     public int remaining() {
-        return in.remaining();
+        return end - position;
     }
 
-    private void need(int bytes) throws WireException {
-        if (in.remaining() < bytes) {
+    /** The place of that many bytes, which are read next. */
+    private int next(int count) throws WireException {
+        int start = position;
+        if (end - start < count) {
             throw new WireException("the frame ends in the middle of a field");
         }
+        position = start + count;
+        return start;
     }
 
     public int u8() throws WireException {
-        need(1);
-        return in.get() & 0xFF;
+        return in[next(1)] & 0xFF;
     }
 
     public boolean flag() throws WireException {
@@ -75,13 +109,16 @@ public final class WireReader {
     }
 
     public int u32() throws WireException {
-        need(4);
-        return in.getInt();
+        return u32At(next(4));
     }
 
     public long u64() throws WireException {
-        need(8);
-        return in.getLong();
+        int at = next(8);
+        return ((long) u32At(at) << 32) | (u32At(at + 4) & 0xFFFF_FFFFL);
+    }
+
+    private int u32At(int at) {
+        return (in[at] << 24) | ((in[at + 1] & 0xFF) << 16) | ((in[at + 2] & 0xFF) << 8) | (in[at + 3] & 0xFF);
     }
 
     /** Any 64 bits, in their shortest form. */
@@ -116,30 +153,28 @@ public final class WireReader {
     /** A count of things that take at least so many bytes each: no more than can be there. */
     public int count(int max, int leastBytes) throws WireException {
         int count = (int) number(max);
-        if ((long) count * leastBytes > in.remaining()) {
-            throw new WireException(count + " elements in " + in.remaining() + " bytes");
+        if ((long) count * leastBytes > remaining()) {
+            throw new WireException(count + " elements in " + remaining() + " bytes");
         }
         return count;
     }
 
     public byte[] bytes(int max) throws WireException {
         int length = count(max, 1);
-        byte[] value = new byte[length];
-        in.get(value);
-        return value;
+        int start = next(length);
+        return Arrays.copyOfRange(in, start, start + length);
     }
 
     /** Well-formed UTF-8 of at most so many bytes. */
     public String text(int maxBytes) throws WireException {
         int length = count(maxBytes, 1);
         textLength = length;
-        int start = in.position();
-        in.position(start + length);
+        int start = next(length);
         int hash = 0;
         for (int i = start; i < start + length; i++) {
-            byte next = in.get(i);
+            byte next = in[i];
             if (next < 0) {
-                return decoded(in.slice(start, length));
+                return decoded(ByteBuffer.wrap(in, start, length));
             }
             hash = 31 * hash + next;
         }
@@ -147,30 +182,16 @@ public final class WireReader {
             return ascii(start, length);
         }
         int place = (hash ^ hash >>> 16) & recent.length - 1;
-        String known = recent[place];
-        if (known == null || !isThere(known, start, length)) {
-            known = ascii(start, length);
+        Known known = recent[place];
+        if (known == null || !Arrays.equals(known.bytes, 0, known.bytes.length, in, start, start + length)) {
+            known = new Known(ascii(start, length), Arrays.copyOfRange(in, start, start + length));
             recent[place] = known;
         }
-        return known;
-    }
-
-    private boolean isThere(String known, int start, int length) {
-        if (known.length() != length) {
-            return false;
-        }
-        for (int i = 0; i < length; i++) {
-            if (known.charAt(i) != in.get(start + i)) {
-                return false;
-            }
-        }
-        return true;
+        return known.text;
     }
 
     private String ascii(int start, int length) {
-        byte[] bytes = new byte[length];
-        in.get(start, bytes);
-        return new String(bytes, StandardCharsets.ISO_8859_1);
+        return new String(in, start, length, StandardCharsets.ISO_8859_1);
     }
 
     private static String decoded(ByteBuffer bytes) throws WireException {
@@ -217,8 +238,8 @@ public final class WireReader {
 
     /** All of the frame was read. */
     public void end() throws WireException {
-        if (in.hasRemaining()) {
-            throw new WireException(in.remaining() + " bytes too many");
+        if (remaining() > 0) {
+            throw new WireException(remaining() + " bytes too many");
         }
     }
 }

@@ -1,25 +1,61 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.wire;
 
-import java.nio.ByteBuffer;
+import java.nio.BufferOverflowException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Map;
 
 /**
- * Writes fields into a buffer of fixed size; a field that does not fit throws {@link java.nio.BufferOverflowException}.
+ * Writes fields, up to a number of bytes; a field that does not fit throws {@link BufferOverflowException}. On a plain
+ * array, since a member or client that has just started interprets each call for each byte.
  */
 public final class WireWriter {
-    private final ByteBuffer out;
+    private final byte[] bytes;
+    private int position;
+    private int limit;
 
-    public WireWriter(ByteBuffer out) {
-        this.out = out;
+    /** For so many bytes. */
+    public WireWriter(int most) {
+        bytes = new byte[most];
+        limit = most;
+    }
+
+    /** A copy of what was written. */
+    public byte[] toBytes() {
+        return Arrays.copyOf(bytes, position);
+    }
+
+    /** What is written to; not a copy. */
+    byte[] array() {
+        return bytes;
+    }
+
+    int position() {
+        return position;
+    }
+
+    /** Writes from there on, and not beyond the limit. */
+    void restart(int from, int to) {
+        position = from;
+        limit = to;
+    }
+
+    /** The place of that many bytes, which are written next. */
+    private int next(int count) {
+        int start = position;
+        if (limit - start < count) {
+            throw new BufferOverflowException();
+        }
+        position = start + count;
+        return start;
     }
 
     public WireWriter u8(int value) {
         if (value < 0 || value > 0xFF) {
             throw new IllegalArgumentException(value + " does not fit into a byte");
         }
-        out.put((byte) value);
+        bytes[next(1)] = (byte) value;
         return this;
     }
 
@@ -28,23 +64,33 @@ public final class WireWriter {
     }
 
     public WireWriter u32(int value) {
-        out.putInt(value);
+        put(next(4), value);
         return this;
     }
 
     public WireWriter u64(long value) {
-        out.putLong(value);
+        int at = next(8);
+        put(at, (int) (value >>> 32));
+        put(at + 4, (int) value);
         return this;
+    }
+
+    /** Four bytes at a place that was written before, or left free. */
+    void put(int at, int value) {
+        bytes[at] = (byte) (value >>> 24);
+        bytes[at + 1] = (byte) (value >>> 16);
+        bytes[at + 2] = (byte) (value >>> 8);
+        bytes[at + 3] = (byte) value;
     }
 
     /** Seven bits a byte, lowest first; the value counts as unsigned, so a negative one takes ten bytes. */
     public WireWriter varint(long value) {
         long rest = value;
         while ((rest & ~0x7FL) != 0) {
-            out.put((byte) (rest | 0x80));
+            bytes[next(1)] = (byte) (rest | 0x80);
             rest >>>= 7;
         }
-        out.put((byte) rest);
+        bytes[next(1)] = (byte) rest;
         return this;
     }
 
@@ -58,23 +104,13 @@ public final class WireWriter {
 
     public WireWriter bytes(byte[] value) {
         number(value.length);
-        out.put(value);
+        System.arraycopy(value, 0, bytes, next(value.length), value.length);
         return this;
     }
 
     /** UTF-8, after its length in bytes. */
     public WireWriter text(String value) {
-        int length = value.length();
-        for (int i = 0; i < length; i++) {
-            if (value.charAt(i) >= 0x80) {
-                return bytes(value.getBytes(StandardCharsets.UTF_8));
-            }
-        }
-        number(length);
-        for (int i = 0; i < length; i++) {
-            out.put((byte) value.charAt(i));
-        }
-        return this;
+        return bytes(value.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Pairs of texts, in the order in which the map gives them. */

@@ -16,7 +16,6 @@ import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
 import io.keyway.lock.spi.Owner;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -53,15 +52,15 @@ class BakeryCodecTest {
     private final BakeryCodec codec = new BakeryCodec();
 
     private byte[] write(Message message) {
-        ByteBuffer buffer = ByteBuffer.allocate(4096);
-        codec.write(message, new WireWriter(buffer));
-        return Arrays.copyOf(buffer.array(), buffer.position());
+        WireWriter buffer = new WireWriter(4096);
+        codec.write(message, buffer);
+        return buffer.toBytes();
     }
 
     @Test
     void everyMessageComesBackAndEveryKindIsTried() throws WireException {
         for (Message message : ALL) {
-            WireReader in = new WireReader(ByteBuffer.wrap(write(message)));
+            WireReader in = new WireReader(write(message));
             assertThat(codec.read(codec.type(message), codec.view(message), in)).isEqualTo(message);
             assertThat(in.remaining()).isZero();
         }
@@ -80,7 +79,7 @@ class BakeryCodecTest {
             assertThat(ticket.token()).isPositive();
             BakeryMessage.AddTicket add =
                     new BakeryMessage.AddTicket("a", i, RequestMode.WRITER, stamp, 1, false, true, OWNER, i);
-            WireReader in = new WireReader(ByteBuffer.wrap(write(add)));
+            WireReader in = new WireReader(write(add));
             assertThat(codec.read(codec.type(add), 0, in)).isEqualTo(add);
             Ticket other = new Ticket(Math.max(1, stamp - random.nextInt(2)), ticket.process());
             assertThat(Long.compare(ticket.token(), other.token())).isEqualTo(ticket.compareTo(other));
@@ -91,7 +90,7 @@ class BakeryCodecTest {
     void aMessageOfALockServiceKeepsItsBytes() throws WireException {
         long token = new Ticket(1 << 24, 1).token();
         Message granted = new LockMessage.Granted(BakeryKeys.lock("a"), 1, token, token, true);
-        WireReader in = new WireReader(ByteBuffer.wrap(write(granted)));
+        WireReader in = new WireReader(write(granted));
         assertThat(codec.read(codec.type(granted), codec.view(granted), in)).isEqualTo(granted);
     }
 
@@ -125,11 +124,11 @@ class BakeryCodecTest {
     void theRecordComesBack() throws WireException {
         RecordCodec records = new BakeryCodec.Records();
         DurableRecord record = new BakeryMessage.Reserved(1 << 20);
-        ByteBuffer buffer = ByteBuffer.allocate(20);
-        records.write(record, new WireWriter(buffer));
-        byte[] bytes = Arrays.copyOf(buffer.array(), buffer.position());
+        WireWriter buffer = new WireWriter(20);
+        records.write(record, buffer);
+        byte[] bytes = buffer.toBytes();
         assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("808040");
-        assertThat(records.read(new WireReader(ByteBuffer.wrap(bytes)))).isEqualTo(record);
+        assertThat(records.read(new WireReader(bytes))).isEqualTo(record);
         assertThat(records.key(record)).isEqualTo(BakeryKeys.LEADER);
     }
 
@@ -146,7 +145,7 @@ class BakeryCodecTest {
             }
             int type = random.nextInt(10) == 0 ? random.nextInt(256) : codec.type(message);
             try {
-                Message read = codec.read(type, 0, new WireReader(ByteBuffer.wrap(bytes)));
+                Message read = codec.read(type, 0, new WireReader(bytes));
                 assertThat(codec.type(read)).isEqualTo(type);
             } catch (WireException e) {
                 refused++;
@@ -157,7 +156,7 @@ class BakeryCodecTest {
 
     @Test
     void anUnknownTypeIsRefused() {
-        assertThatThrownBy(() -> codec.read(250, 0, new WireReader(ByteBuffer.wrap(new byte[] {1}))))
+        assertThatThrownBy(() -> codec.read(250, 0, new WireReader(new byte[] {1})))
                 .isInstanceOf(WireException.class);
     }
 }

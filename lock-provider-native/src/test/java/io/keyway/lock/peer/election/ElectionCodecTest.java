@@ -9,7 +9,6 @@ import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -40,15 +39,15 @@ class ElectionCodecTest {
     private final ElectionCodec codec = new ElectionCodec(ElectionWorld.KEY);
 
     private byte[] write(Message message) {
-        ByteBuffer buffer = ByteBuffer.allocate(1_000);
-        codec.write(message, new WireWriter(buffer));
-        return Arrays.copyOf(buffer.array(), buffer.position());
+        WireWriter buffer = new WireWriter(1_000);
+        codec.write(message, buffer);
+        return buffer.toBytes();
     }
 
     @Test
     void everyMessageComesBackAndEveryKindIsTried() throws WireException {
         for (Message message : ALL) {
-            WireReader in = new WireReader(ByteBuffer.wrap(write(message)));
+            WireReader in = new WireReader(write(message));
             assertThat(codec.read(codec.type(message), in)).isEqualTo(message);
             assertThat(in.remaining()).isZero();
         }
@@ -72,9 +71,9 @@ class ElectionCodecTest {
     @Test
     void theRecordComesBack() throws WireException {
         DurableRecord record = new ElectionMessage.Ballot(ElectionWorld.KEY, ID, VIEW, 1L << 40, LISTS);
-        ByteBuffer buffer = ByteBuffer.allocate(200);
-        codec.write(record, new WireWriter(buffer));
-        assertThat(codec.record(new WireReader(buffer.flip()))).isEqualTo(record);
+        WireWriter buffer = new WireWriter(200);
+        codec.write(record, buffer);
+        assertThat(codec.record(new WireReader(buffer.toBytes()))).isEqualTo(record);
         assertThat(ElectionCodec.writes(record)).isTrue();
     }
 
@@ -84,7 +83,7 @@ class ElectionCodecTest {
         byte[] old =
                 HexFormat.of().parseHex("07" + "03623a31" + "ac02" + "07" + "03623a31" + "ac02" + "01" + "00" + "05");
 
-        assertThat(codec.record(new WireReader(ByteBuffer.wrap(old))))
+        assertThat(codec.record(new WireReader(old)))
                 .isEqualTo(new ElectionMessage.Ballot(
                         ElectionWorld.KEY, ID, new View(ID, List.of(), true, List.of()), 5, List.of()));
     }
@@ -95,7 +94,7 @@ class ElectionCodecTest {
         String list = "02" + "03613a31" + "03623a31";
         byte[] old = HexFormat.of()
                 .parseHex("07" + "03623a31" + "ac02" + "07" + "03623a31" + "ac02" + "02" + "00" + list + "05");
-        DurableRecord record = codec.record(new WireReader(ByteBuffer.wrap(old)));
+        DurableRecord record = codec.record(new WireReader(old));
 
         View view = ((ElectionMessage.Ballot) record).adopted();
         assertThat(view.members()).containsExactly("a:1", "b:1");
@@ -108,7 +107,7 @@ class ElectionCodecTest {
         byte[] bytes = write(leaders);
         assertThat(bytes).endsWith(3, 1, 2, 3, 9); // the last number, all numbers, and what is recorded
         bytes[bytes.length - 2] = 1;
-        assertThatThrownBy(() -> codec.read(codec.type(leaders), new WireReader(ByteBuffer.wrap(bytes))))
+        assertThatThrownBy(() -> codec.read(codec.type(leaders), new WireReader(bytes)))
                 .isInstanceOf(WireException.class)
                 .hasMessageContaining("numbers of members");
     }
@@ -139,7 +138,7 @@ class ElectionCodecTest {
     }
 
     private Message read(Message message) throws WireException {
-        return codec.read(codec.type(message), new WireReader(ByteBuffer.wrap(write(message))));
+        return codec.read(codec.type(message), new WireReader(write(message)));
     }
 
     @Test
@@ -154,14 +153,14 @@ class ElectionCodecTest {
                 bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
             }
             try {
-                assertThat(codec.type(codec.read(codec.type(message), new WireReader(ByteBuffer.wrap(bytes)))))
+                assertThat(codec.type(codec.read(codec.type(message), new WireReader(bytes))))
                         .isEqualTo(codec.type(message));
             } catch (WireException e) {
                 refused++;
             }
         }
         assertThat(refused).isGreaterThan(3_000);
-        assertThatThrownBy(() -> codec.read(250, new WireReader(ByteBuffer.wrap(new byte[] {1}))))
+        assertThatThrownBy(() -> codec.read(250, new WireReader(new byte[] {1})))
                 .isInstanceOf(WireException.class);
     }
 }

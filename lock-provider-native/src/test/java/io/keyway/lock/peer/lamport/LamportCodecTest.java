@@ -15,7 +15,6 @@ import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
 import io.keyway.lock.spi.Owner;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -40,15 +39,15 @@ class LamportCodecTest {
     private final LamportCodec codec = new LamportCodec();
 
     private byte[] write(Message message) {
-        ByteBuffer buffer = ByteBuffer.allocate(4096);
-        codec.write(message, new WireWriter(buffer));
-        return Arrays.copyOf(buffer.array(), buffer.position());
+        WireWriter buffer = new WireWriter(4096);
+        codec.write(message, buffer);
+        return buffer.toBytes();
     }
 
     @Test
     void everyMessageComesBackAndEveryKindIsTried() throws WireException {
         for (Message message : ALL) {
-            WireReader in = new WireReader(ByteBuffer.wrap(write(message)));
+            WireReader in = new WireReader(write(message));
             assertThat(codec.read(codec.type(message), codec.view(message), in)).isEqualTo(message);
             assertThat(in.remaining()).isZero();
         }
@@ -63,7 +62,7 @@ class LamportCodecTest {
     void aMessageOfALockServiceKeepsItsBytes() throws WireException {
         long token = new Ticket(1 << 24, 1).token();
         Message granted = new LockMessage.Granted(LamportKeys.lock("a"), 1, token, token, true);
-        WireReader in = new WireReader(ByteBuffer.wrap(write(granted)));
+        WireReader in = new WireReader(write(granted));
         assertThat(codec.read(codec.type(granted), codec.view(granted), in)).isEqualTo(granted);
     }
 
@@ -82,11 +81,11 @@ class LamportCodecTest {
     void theRecordComesBack() throws WireException {
         RecordCodec records = new LamportCodec.Records();
         DurableRecord record = new LamportMessage.Reserved(1 << 20);
-        ByteBuffer buffer = ByteBuffer.allocate(20);
-        records.write(record, new WireWriter(buffer));
-        byte[] bytes = Arrays.copyOf(buffer.array(), buffer.position());
+        WireWriter buffer = new WireWriter(20);
+        records.write(record, buffer);
+        byte[] bytes = buffer.toBytes();
         assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("808040");
-        assertThat(records.read(new WireReader(ByteBuffer.wrap(bytes)))).isEqualTo(record);
+        assertThat(records.read(new WireReader(bytes))).isEqualTo(record);
         assertThat(records.key(record)).isEqualTo(LamportKeys.PROCESS);
     }
 
@@ -103,7 +102,7 @@ class LamportCodecTest {
             }
             int type = random.nextInt(10) == 0 ? random.nextInt(256) : codec.type(message);
             try {
-                Message read = codec.read(type, 0, new WireReader(ByteBuffer.wrap(bytes)));
+                Message read = codec.read(type, 0, new WireReader(bytes));
                 assertThat(codec.type(read)).isEqualTo(type);
             } catch (WireException e) {
                 refused++;
@@ -114,7 +113,7 @@ class LamportCodecTest {
 
     @Test
     void anUnknownTypeIsRefused() {
-        assertThatThrownBy(() -> codec.read(200, 0, new WireReader(ByteBuffer.wrap(new byte[] {1}))))
+        assertThatThrownBy(() -> codec.read(200, 0, new WireReader(new byte[] {1})))
                 .isInstanceOf(WireException.class);
     }
 

@@ -11,7 +11,6 @@ import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,9 +31,9 @@ class LeaseTableTest extends LeaseScenarios {
     }
 
     private static byte[] bytes(GrantTable.Entry entry) {
-        ByteBuffer buffer = ByteBuffer.allocate(GrantTable.MAX_ENTRY_BYTES);
-        entry.write(new WireWriter(buffer));
-        return Arrays.copyOf(buffer.array(), buffer.position());
+        WireWriter buffer = new WireWriter(GrantTable.MAX_ENTRY_BYTES);
+        entry.write(buffer);
+        return buffer.toBytes();
     }
 
     @Test
@@ -50,7 +49,7 @@ class LeaseTableTest extends LeaseScenarios {
                 .containsExactly(c(0).believes("a"), c(1).believes("b"));
         for (GrantTable.Entry entry : table) {
             assertThat(entry.grant().left()).isEqualTo(TTL);
-            GrantTable.Entry read = GrantTable.read(LeaseKeys.ALGORITHM, new WireReader(ByteBuffer.wrap(bytes(entry))));
+            GrantTable.Entry read = GrantTable.read(LeaseKeys.ALGORITHM, new WireReader(bytes(entry)));
             assertThat(read.key()).isEqualTo(entry.key());
             assertThat(read.grant()).isEqualTo(entry.grant());
             assertThat(read.holder()).isEqualTo(GrantTable.NOBODY);
@@ -143,7 +142,7 @@ class LeaseTableTest extends LeaseScenarios {
         byte[] whole = bytes(table().get(0));
         List<Integer> read = new ArrayList<>();
         for (int length = 0; length < whole.length; length++) {
-            ByteBuffer part = ByteBuffer.wrap(whole, 0, length);
+            byte[] part = Arrays.copyOf(whole, length);
             assertThatThrownBy(() -> GrantTable.read(LeaseKeys.ALGORITHM, new WireReader(part)))
                     .isInstanceOf(WireException.class);
             read.add(length);

@@ -16,7 +16,6 @@ import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Probe;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -150,15 +149,15 @@ class LockCodecTest {
     private final LockCodec codec = new LockCodec(LeaseKeys.ALGORITHM);
 
     private byte[] write(Message message) {
-        ByteBuffer buffer = ByteBuffer.allocate(64 * 1024);
-        codec.write(message, new WireWriter(buffer));
-        return Arrays.copyOf(buffer.array(), buffer.position());
+        WireWriter buffer = new WireWriter(64 * 1024);
+        codec.write(message, buffer);
+        return buffer.toBytes();
     }
 
     @Test
     void everyMessageComesBack() throws WireException {
         for (Message message : ALL) {
-            WireReader in = new WireReader(ByteBuffer.wrap(write(message)));
+            WireReader in = new WireReader(write(message));
             assertThat(codec.read(codec.type(message), codec.view(message), in)).isEqualTo(message);
             assertThat(in.remaining()).isZero();
         }
@@ -209,7 +208,7 @@ class LockCodecTest {
             int type = random.nextInt(10) == 0 ? random.nextInt(256) : codec.type(message);
             long view = random.nextInt(10) == 0 ? random.nextLong() : codec.view(message);
             try {
-                Message read = codec.read(type, view, new WireReader(ByteBuffer.wrap(bytes)));
+                Message read = codec.read(type, view, new WireReader(bytes));
                 assertThat(read.key().algorithm()).isEqualTo(LeaseKeys.ALGORITHM);
                 assertThat(codec.type(read)).isEqualTo(type);
             } catch (WireException e) {
