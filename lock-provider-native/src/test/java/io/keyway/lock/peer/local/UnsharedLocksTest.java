@@ -25,7 +25,8 @@ class UnsharedLocksTest {
                     .isInstanceOf(AssertionError.class)
                     .hasMessageContaining("R1 authority exclusion: two had name-0 at once")
                     .hasMessageContaining("R2 belief exclusion: two had name-0 at once")
-                    .hasMessageContaining("R5 tokens: two grants have token");
+                    // One token twice, or a lower one after a higher one: whose world began with which is chance.
+                    .hasMessageContaining("R5 tokens: ");
         }
     }
 
