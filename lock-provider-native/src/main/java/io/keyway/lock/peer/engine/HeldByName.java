@@ -73,15 +73,14 @@ final class HeldByName {
 
     /** As {@link Grants#take}. */
     boolean take(LockKey key, LockMode mode, int permits, int capacity, long ttl, Owner owner, Sink sink, long now) {
-        Grants known = (key.kind() == LockKey.Kind.LOCK ? locks : semaphores)
-                .get(key.name().toString());
+        Grants known = held(key.kind() == LockKey.Kind.SEMAPHORE).get(key.name().toString());
         return known != null && known.take(mode, permits, capacity, ttl, owner, sink, now);
     }
 
     /** What stands on that handle, made if nothing does. */
     GrantHold on(GrantHandle handle, Supplier<GrantHold> maker) {
         boolean semaphore = LockKeys.isSemaphore(handle.key());
-        Map<String, Grants> held = semaphore ? semaphores : locks;
+        Map<String, Grants> held = held(semaphore);
         String name = name(handle.key(), semaphore);
         Grants known = held.get(name);
         GrantHold hold = known == null ? null : known.on(handle);
@@ -101,7 +100,7 @@ final class HeldByName {
     @Nullable
     GrantHold covering(Key key, long token) {
         boolean semaphore = LockKeys.isSemaphore(key);
-        Grants known = (semaphore ? semaphores : locks).get(name(key, semaphore));
+        Grants known = held(semaphore).get(name(key, semaphore));
         if (known != null) {
             for (GrantHold hold : known.all()) {
                 if (hold.covers(token)) {
@@ -115,7 +114,7 @@ final class HeldByName {
     /** That handle is closed for good. */
     void closed(GrantHandle handle) {
         boolean semaphore = LockKeys.isSemaphore(handle.key());
-        (semaphore ? semaphores : locks).computeIfPresent(name(handle.key(), semaphore), (name, known) -> {
+        held(semaphore).computeIfPresent(name(handle.key(), semaphore), (name, known) -> {
             if (known.on(handle) == null) {
                 return known;
             }
@@ -124,6 +123,10 @@ final class HeldByName {
                     .toArray(GrantHold[]::new);
             return left.length == 0 ? null : left.length == 1 ? left[0] : new Several(left);
         });
+    }
+
+    private Map<String, Grants> held(boolean semaphore) {
+        return semaphore ? semaphores : locks;
     }
 
     private static String name(Key key, boolean semaphore) {

@@ -12,6 +12,7 @@ import io.keyway.lock.peer.session.SessionFrame.Data;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,37 @@ class FrameCodecTest {
         for (int i = 0; i < 5_000; i++) {
             SessionFrame frame = frames.next();
             assertThat(read(bytes(frame))).containsExactly(frame);
+        }
+    }
+
+    /** Of a socket that is read into memory outside of the heap, say, or into the middle of an array. */
+    @Test
+    void framesAreReadFromBuffersOfAnyKind() throws WireException {
+        RandomFrames frames = new RandomFrames(6);
+        FrameReader reader = reader();
+        for (int i = 0; i < 500; i++) {
+            SessionFrame frame = frames.next();
+            byte[] bytes = bytes(frame);
+            byte[] around = new byte[bytes.length + 20];
+            Arrays.fill(around, (byte) -1);
+            System.arraycopy(bytes, 0, around, 10, bytes.length);
+            ByteBuffer whole = ByteBuffer.wrap(around);
+            List<ByteBuffer> kinds = List.of(
+                    whole.duplicate().position(10).limit(10 + bytes.length),
+                    whole.slice(10, bytes.length),
+                    whole.slice(10, bytes.length).asReadOnlyBuffer(),
+                    ByteBuffer.allocateDirect(around.length)
+                            .put(around)
+                            .position(10)
+                            .limit(10 + bytes.length));
+            for (ByteBuffer in : kinds) {
+                assertThat(reader.next(in)).isEqualTo(frame);
+                assertThat(in.remaining()).isZero();
+            }
+            ByteBuffer cut = whole.duplicate().position(10).limit(9 + bytes.length);
+            assertThat(reader.next(cut.putInt(10, bytes.length - 4))).isNull();
+            cut.putInt(10, bytes.length - 5);
+            assertThatThrownBy(() -> reader.next(cut)).isInstanceOf(WireException.class);
         }
     }
 
