@@ -226,6 +226,16 @@ class AgentSimulationTest {
         assertThat(sum.aborts).as("%s", sum).isPositive();
     }
 
+    /** More worlds of the three kinds that are played around this. */
+    @Test
+    @Tag("soak")
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void eachCircleOfManyWorldsEndsByOneVictim() {
+        System.out.println(run(0, 400));
+        System.out.println("over nodes: " + run(NODES, 100));
+        System.out.println("by two rules: " + run(MIXED, 50));
+    }
+
     /** Majorities and all, of three members and of five. */
     @Test
     void eachCircleOverNodesByTwoRulesEndsByOneVictim() {

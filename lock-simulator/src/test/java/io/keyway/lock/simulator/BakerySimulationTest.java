@@ -126,10 +126,22 @@ class BakerySimulationTest {
     @ParameterizedTest
     @ValueSource(strings = {"node 0", "node 0 peer -1", "node 0 peer -2"})
     void aHomeThatStandsStillWhileItIsCutOffKeepsNothing(String links) {
+        standsStillWhileItIsCutOff(links, 300);
+    }
+
+    @ParameterizedTest
+    @Tag("soak")
+    @ValueSource(strings = {"node 0", "node 0 peer -1", "node 0 peer -2"})
+    void aHomeThatStandsStillAtAnyTimeWhileItIsCutOffKeepsNothing(String links) {
+        standsStillWhileItIsCutOff(links, 50);
+    }
+
+    /** It stops every so many milliseconds, in a world each. */
+    private static void standsStillWhileItIsCutOff(String links, int step) {
         List<CoverageGoal> lapsed = new ArrayList<>(BakeryView.goals());
         lapsed.removeIf(goal -> !goal.toString().equals("LAPSED"));
         int passedOn = 0;
-        for (int stops = 5100; stops < 8000; stops += 300) {
+        for (int stops = 5100; stops < 8000; stops += step) {
             for (int stands = 500; stands < 5000; stands += 250) {
                 Plan plan = Plan.parse("""
                         options seed=4472 profile=BAKERY budget=STEADY members=4 spares=0 clients=6 users=1 names=1 \

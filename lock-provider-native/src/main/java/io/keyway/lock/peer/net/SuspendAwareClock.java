@@ -121,9 +121,7 @@ public final class SuspendAwareClock implements TimeSource {
     }
 
     private synchronized void seen(long ahead) {
-        Seen seen = last;
-        boolean first = seen.ahead == Long.MAX_VALUE;
-        long jump = first ? 0 : ahead - seen.ahead;
-        last = new Seen(ahead, jump > SLACK ? seen.slept + jump : seen.slept);
+        boolean first = last.ahead == Long.MAX_VALUE;
+        last = new Seen(ahead, first ? 0 : jumped(ahead).slept);
     }
 }
