@@ -498,26 +498,18 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     @Override
     public void awaitAll() throws InterruptedException {
         CompletableFuture<Boolean> outcome = outcome();
-        try {
-            waiters.await(outcome);
-        } finally {
-            seen(() -> waiters.remove(outcome));
-        }
+        waiters.await(outcome, () -> seen(() -> waiters.remove(outcome)));
         ensureReportedHeld();
     }
 
     @Override
     public boolean awaitAll(Duration limit) throws InterruptedException {
         CompletableFuture<Boolean> outcome = outcome();
-        try {
-            if (!waiters.await(outcome, limit)) {
-                return false;
-            }
-        } finally {
-            seen(() -> waiters.remove(outcome));
+        boolean told = waiters.await(outcome, limit, () -> seen(() -> waiters.remove(outcome)));
+        if (told) {
+            ensureReportedHeld();
         }
-        ensureReportedHeld();
-        return true;
+        return told;
     }
 
     /** What this thread is about to be told; others may have asked for more. */

@@ -7,8 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,23 +76,56 @@ final class TransactionWaiters {
         return failed(said);
     }
 
-    void await(CompletableFuture<Boolean> outcome) throws InterruptedException {
+    /**
+     * Waits until that one is told.
+     *
+     * @param leaves has it wait no more, under the transaction's lock, as {@link #remove} does
+     * @throws InterruptedException if interrupted before it is told
+     */
+    void await(CompletableFuture<Boolean> outcome, BooleanSupplier leaves) throws InterruptedException {
         try {
             time.await(outcome);
         } catch (ExecutionException e) {
             throw Failures.rethrow(e.getCause());
+        } catch (InterruptedException e) {
+            interrupted(outcome, leaves, e);
         }
     }
 
-    /** False if the limit is over before anything is told. */
-    boolean await(CompletableFuture<Boolean> outcome, Duration limit) throws InterruptedException {
+    /** As {@link #await(CompletableFuture, BooleanSupplier)}; false if the limit is over before it is told. */
+    boolean await(CompletableFuture<Boolean> outcome, Duration limit, BooleanSupplier leaves)
+            throws InterruptedException {
         try {
             time.await(outcome, time.nanoTime() + Waits.nanos(limit));
-            return true;
         } catch (ExecutionException e) {
             throw Failures.rethrow(e.getCause());
         } catch (TimeoutException e) {
-            return false;
+            if (leaves.getAsBoolean()) {
+                return false;
+            }
+            hear(outcome);
+        } catch (InterruptedException e) {
+            interrupted(outcome, leaves, e);
+        }
+        return true;
+    }
+
+    private static void interrupted(
+            CompletableFuture<Boolean> outcome, BooleanSupplier leaves, InterruptedException interrupt)
+            throws InterruptedException {
+        if (leaves.getAsBoolean()) {
+            throw interrupt;
+        }
+        Thread.currentThread().interrupt();
+        hear(outcome);
+    }
+
+    /** What was told as it left: a failure is told once, so that nobody else would hear it. */
+    private static void hear(CompletableFuture<Boolean> told) {
+        try {
+            told.join();
+        } catch (CompletionException e) {
+            throw Failures.rethrow(e.getCause());
         }
     }
 }

@@ -43,6 +43,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -58,13 +59,15 @@ class NodeSetsTest {
 
     private TestMembers members;
     private List<String> nodes;
+    private Duration maxTtl;
     private final List<AutoCloseable> open = new ArrayList<>();
 
     @BeforeEach
-    void start() throws Exception {
+    void start(TestInfo test) throws Exception {
+        maxTtl = TestMembers.maxTtl(test);
         members = new TestMembers(directory, "a", "b", "c");
         nodes = members.ids("abc");
-        List<ClusterMember> all = members.startAll("abc", Duration.ofSeconds(2), true);
+        List<ClusterMember> all = members.startAll("abc", maxTtl, true);
         await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
     }
 
@@ -77,8 +80,8 @@ class NodeSetsTest {
     }
 
     private String url(String algorithm) {
-        return "lock:native:" + algorithm + "//" + String.join(",", nodes)
-                + "/keyway?maxTtl=2s&ttl=1s&closeTimeout=1s&requestTimeout=1s";
+        return "lock:native:" + algorithm + "//" + String.join(",", nodes) + "/keyway?closeTimeout=1s&"
+                + TestMembers.limits(maxTtl);
     }
 
     private LockClient client(LockUrl url) {
@@ -137,9 +140,10 @@ class NodeSetsTest {
         }
     }
 
-    /** The source: three nodes and all; a dead one with a majority and with any; readers at two nodes share. */
+    /** The source: three nodes and all. */
     @Test
-    void scenario15AllNeedsEachNodeAndAMajorityOrAnyDoesWithoutADeadOne() throws Exception {
+    @Tag(TestMembers.LASTING)
+    void scenario15AllNeedsEachNode() throws Exception {
         LockTransaction all = client().transaction();
         all.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.ALL);
         for (String node : nodes) {
@@ -152,9 +156,11 @@ class NodeSetsTest {
         assertThat(all.unlock("x")).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(second.awaitAll(PATIENCE)).isTrue();
         assertThat(second.token("x")).isGreaterThan(token);
-        second.close();
-        all.close();
+    }
 
+    /** The source: a dead node with a majority and with any; readers at two nodes share. */
+    @Test
+    void scenario15AMajorityOrAnyDoesWithoutADeadNode() throws Exception {
         members.end(letter(0));
         LockTransaction majority = client().transaction();
         majority.lock("y", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
@@ -196,6 +202,7 @@ class NodeSetsTest {
     }
 
     @Test
+    @Tag(TestMembers.LASTING)
     void theListAndTheRuleBelongToTheLock() throws Exception {
         LockTransaction holder = client().transaction();
         holder.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
@@ -219,6 +226,7 @@ class NodeSetsTest {
 
     /** Readers at any node and writers at all of them are of one lock. */
     @Test
+    @Tag(TestMembers.LASTING)
     void aReaderAtAnyNodeKeepsOutTheWriterAtAll() throws Exception {
         LockTransaction reader = client().transaction();
         reader.lock("x", LockMode.SHARED, nodes, NodeRule.ANY);
@@ -241,7 +249,7 @@ class NodeSetsTest {
         LockClient client = client();
         LockTransaction holder = client.transaction();
         holder.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
-        ClusterMember again = members.start(letter(0), "abc", Duration.ofSeconds(2), false);
+        ClusterMember again = members.start(letter(0), "abc", maxTtl, false);
         until(() -> !again.quarantined());
         LockTransaction other = client().transaction();
         other.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY)));
@@ -266,7 +274,7 @@ class NodeSetsTest {
         until(() -> holders(client, part("x", node(0))) == 1);
         until(() -> holders(client, part("x", node(0))) == 0);
         assertThat(waiting.status()).isEqualTo(Status.WAITING);
-        members.start(letter(2), "abc", Duration.ofSeconds(2), false);
+        members.start(letter(2), "abc", maxTtl, false);
         assertThat(waiting.awaitAll(PATIENCE)).isTrue();
         waiting.ensureHeld();
         assertThat(waiting.tokens("x")).containsOnlyKeys(node(0), node(2));
@@ -308,6 +316,7 @@ class NodeSetsTest {
 
     /** Each level at each node; readers of a tree and writers below it exclude each other. */
     @Test
+    @Tag(TestMembers.LASTING)
     void whereEveryLockIsOneOfATreeThoseOverNodesAreToo() throws Exception {
         LockClient agents = client(LockUrl.parse(url("agent:")));
         LockTransaction below = agents.transaction();
@@ -319,7 +328,8 @@ class NodeSetsTest {
         above.lockAsync(List.of(LockRequest.shared("home").at(NodeSet.of(NodeRule.MAJORITY, nodes))));
         assertThat(above.awaitAll(Duration.ofMillis(300))).isFalse();
         assertThat(below.unlock("home/ann")).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(above.awaitAll(Duration.ofMillis(300))).isFalse();
+        boolean both = above.awaitAll(Duration.ofMillis(300));
+        assertThat(both).as("beside is %s", beside.status()).isFalse();
         beside.close();
         assertThat(above.awaitAll(PATIENCE)).isTrue();
         above.ensureHeld();
@@ -450,7 +460,7 @@ class NodeSetsTest {
             if (step % 8 == 3) {
                 String letter = letter(random.nextInt(nodes.size()));
                 members.end(letter);
-                members.start(letter, "abc", Duration.ofSeconds(2), false);
+                members.start(letter, "abc", maxTtl, false);
             }
             long end = System.nanoTime() + 150_000_000L;
             while (System.nanoTime() < end) {

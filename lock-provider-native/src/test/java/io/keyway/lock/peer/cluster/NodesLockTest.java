@@ -32,7 +32,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -49,13 +51,15 @@ class NodesLockTest {
 
     private TestMembers members;
     private NodeSet nodes;
+    private Duration maxTtl;
     private final List<AutoCloseable> open = new ArrayList<>();
 
     @BeforeEach
-    void start() throws Exception {
+    void start(TestInfo test) throws Exception {
+        maxTtl = TestMembers.maxTtl(test);
         members = new TestMembers(directory, "a", "b", "c");
         nodes = NodeSet.of(NodeRule.MAJORITY, members.ids("abc"));
-        List<ClusterMember> all = members.startAll("abc", Duration.ofSeconds(2), true);
+        List<ClusterMember> all = members.startAll("abc", maxTtl, true);
         await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
     }
 
@@ -69,7 +73,7 @@ class NodesLockTest {
 
     private LockClient client(String algorithm, String more) {
         LockClient client = Locks.open("lock:native:" + algorithm + "//" + String.join(",", nodes.nodes())
-                + "/keyway?maxTtl=2s&ttl=1s&closeTimeout=1s&requestTimeout=1s" + more);
+                + "/keyway?closeTimeout=1s&" + TestMembers.limits(maxTtl) + more);
         open.add(client);
         return client;
     }
@@ -104,7 +108,7 @@ class NodesLockTest {
         Random random = new Random(seed);
         for (String letter : List.of("c", "c", "a")) {
             members.end(letter);
-            members.start(letter, "abc", Duration.ofSeconds(2), false);
+            members.start(letter, "abc", maxTtl, false);
         }
         List<List<ServerProxies>> links = List.of(new ArrayList<>(), new ArrayList<>());
         List<LockClient> clients = List.of(client(links.get(0)), client(links.get(1)));
@@ -133,7 +137,7 @@ class NodesLockTest {
         long before = 0;
         for (String letter : List.of("a", "a", "b", "c", "b")) {
             members.end(letter);
-            members.start(letter, "abc", Duration.ofSeconds(2), false);
+            members.start(letter, "abc", maxTtl, false);
             try (Lease lease = client().lock("x", nodes).tryAcquire(PATIENCE).orElseThrow()) {
                 assertThat(lease.token()).as("after a restart of " + letter).isGreaterThan(before);
                 before = lease.token();
@@ -144,6 +148,7 @@ class NodesLockTest {
     /** The same client takes it again from no cache: its next token would be one that the nodes have passed. */
     @ParameterizedTest
     @ValueSource(strings = {"", "agent:"})
+    @Tag(TestMembers.LASTING)
     void whoTakesItAgainHasAHigherToken(String algorithm) throws Exception {
         LockClient client = client(algorithm, "");
         long before = 0;
@@ -157,6 +162,7 @@ class NodesLockTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "agent:"})
+    @Tag(TestMembers.LASTING)
     void itIsTheLockOfATransactionOverTheSameNodes(String algorithm) throws Exception {
         LockClient holder = client(algorithm, "");
         DistributedLock lock = client(algorithm, "").lock("x", nodes);
@@ -182,12 +188,13 @@ class NodesLockTest {
         lease.lost().toCompletableFuture().get(60, TimeUnit.SECONDS);
         assertThatThrownBy(lease::ensureHeld).isInstanceOf(LeaseLostException.class);
         CompletableFuture<Lease> waits = client.lock("x", nodes).acquireAsync();
-        members.start("c", "abc", Duration.ofSeconds(2), false);
+        members.start("c", "abc", maxTtl, false);
         assertThat(waits.get(60, TimeUnit.SECONDS).token()).isGreaterThan(lease.token());
     }
 
     /** Nobody is left in a queue, and nothing is held, by who gave up. */
     @Test
+    @Tag(TestMembers.LASTING)
     void whoGivesUpLeavesNothingBehind() throws Exception {
         LockClient client = client();
         LockClient other = client();

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.TestInfo;
 
 /**
  * Members in this process, each with a letter for a name, on ports of the loopback address that were free when they
@@ -25,6 +26,9 @@ import java.util.concurrent.ConcurrentHashMap;
 final class TestMembers implements AutoCloseable {
     /** More than by default: names are divided in these tests. */
     static final int SHARDS = 4;
+
+    /** The tag of tests that say what stays held: nothing of theirs runs out while the machine stands still. */
+    static final String LASTING = "lasting";
 
     private final Path directory;
     private final Map<String, NodeId> ids = new LinkedHashMap<>();
@@ -51,6 +55,17 @@ final class TestMembers implements AutoCloseable {
         this.directory = directory;
         this.algorithm = algorithm;
         ids.putAll(same.ids);
+    }
+
+    /** The longest lease in that test: short, so that what is lost is over soon, unless it is {@link #LASTING}. */
+    static Duration maxTtl(TestInfo test) {
+        return Duration.ofSeconds(test.getTags().contains(LASTING) ? 60 : 2);
+    }
+
+    /** The options of clients in such a test: half the longest lease, and as long for a request. */
+    static String limits(Duration maxTtl) {
+        long half = maxTtl.toMillis() / 2;
+        return "maxTtl=" + maxTtl.toMillis() + "ms&ttl=" + half + "ms&requestTimeout=" + half + "ms";
     }
 
     private NodeId node(String letter) {
