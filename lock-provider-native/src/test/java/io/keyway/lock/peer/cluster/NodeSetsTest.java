@@ -425,16 +425,33 @@ class NodeSetsTest {
     /** Each user reaches another part of the nodes, and another one again and again, and nodes start anew. */
     @Test
     void noTwoHoldAMajorityWhateverIsCut() throws Exception {
-        cut(new Random(1), 16);
+        cut(new Random(1), 16, false);
     }
 
     @Test
     @Tag("soak")
     void noTwoHoldAMajorityForLong() throws Exception {
-        cut(new Random(), 1_000);
+        assertThat(cut(new Random(), 1_000, false)).hasSize(USERS);
     }
 
-    private void cut(Random random, int steps) throws Exception {
+    /** As before; one reads a tree, in which the others write. */
+    @Test
+    @Tag("soak")
+    void noneReadsATreeInWhichOthersWriteForLong() throws Exception {
+        assertThat(cut(new Random(), 1_000, true)).hasSize(USERS);
+    }
+
+    /** {@return how often each user was granted what it wants} */
+    private Map<Integer, Integer> cut(Random random, int steps, boolean tree) throws Exception {
+        List<LockRequest> wanted = new ArrayList<>();
+        for (int user = 0; user < USERS; user++) {
+            wanted.add(
+                    !tree
+                            ? exclusive("x", NodeRule.MAJORITY)
+                            : user > 0
+                                    ? exclusive("x/" + user, NodeRule.MAJORITY)
+                                    : LockRequest.shared("x").at(NodeSet.of(NodeRule.MAJORITY, nodes)));
+        }
         List<List<ServerProxies>> links = new ArrayList<>();
         List<LockClient> users = new ArrayList<>();
         for (int user = 0; user < USERS; user++) {
@@ -447,11 +464,11 @@ class NodeSetsTest {
                 addresses.putAll(link.addresses());
             }
             links.add(own);
-            users.add(
-                    client(LockUrl.parse(url("") + "&" + AddressMap.OPTION.name() + "=" + new AddressMap(addresses))));
+            users.add(client(LockUrl.parse(
+                    url(tree ? "agent:" : "") + "&" + AddressMap.OPTION.name() + "=" + new AddressMap(addresses))));
         }
         Map<Integer, LockTransaction> running = new HashMap<>();
-        Map<String, Long> highest = new HashMap<>();
+        Map<String, Map<String, Long>> highest = new HashMap<>();
         Map<Integer, Integer> turns = new HashMap<>();
         for (int step = 0; step < steps; step++) {
             for (ServerProxies link : links.stream().flatMap(List::stream).toList()) {
@@ -467,15 +484,16 @@ class NodeSetsTest {
                 for (int user = 0; user < USERS; user++) {
                     LockTransaction now = running.get(user);
                     if (now == null || now.status() == Status.LOST) {
-                        running.put(user, begin(users.get(user), now));
+                        running.put(user, begin(users.get(user), now, wanted.get(user)));
                     } else if (now.status() == Status.HELD) {
-                        assertAlone(user, running);
-                        if (fences(now, highest)) {
+                        assertAlone(user, running, tree);
+                        String name = wanted.get(user).name().value();
+                        if (fences(now, name, highest.computeIfAbsent(name, fresh -> new HashMap<>()))) {
                             turns.merge(user, 1, Integer::sum);
                         }
                         if (random.nextInt(200) == 0) {
-                            now.unlock("x");
-                            now.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY)));
+                            now.unlock(name);
+                            now.lockAsync(List.of(wanted.get(user)));
                         }
                     }
                 }
@@ -488,25 +506,27 @@ class NodeSetsTest {
         for (LockTransaction each : running.values()) {
             each.close();
         }
-        LockTransaction last =
-                client().transaction(TransactionOptions.defaults().withAwaitNodes(true));
+        LockTransaction last = client(LockUrl.parse(url(tree ? "agent:" : "")))
+                .transaction(TransactionOptions.defaults().withAwaitNodes(true));
         last.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
         last.ensureHeld();
+        return turns;
     }
 
-    private LockTransaction begin(LockClient client, @Nullable LockTransaction former) {
+    private static LockTransaction begin(LockClient client, @Nullable LockTransaction former, LockRequest wanted) {
         if (former != null) {
             new Thread(former::close).start();
         }
         LockTransaction fresh = client.transaction(TransactionOptions.defaults().withAwaitNodes(true));
-        fresh.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY)));
+        fresh.lockAsync(List.of(wanted));
         return fresh;
     }
 
     /** Who held before another was seen to hold, and holds after that, held at that moment. */
-    private static void assertAlone(int holder, Map<Integer, LockTransaction> running) {
+    private static void assertAlone(int holder, Map<Integer, LockTransaction> running, boolean tree) {
         running.forEach((user, other) -> {
             boolean both = user != holder
+                    && (!tree || user == 0 || holder == 0)
                     && other.status() == Status.HELD
                     && running.get(holder).status() == Status.HELD
                     && other.status() == Status.HELD;
@@ -515,10 +535,10 @@ class NodeSetsTest {
     }
 
     /** A resource that keeps the highest token of each node; true if these are new to it. */
-    private static boolean fences(LockTransaction holder, Map<String, Long> highest) {
+    private static boolean fences(LockTransaction holder, String name, Map<String, Long> highest) {
         Map<String, Long> tokens;
         try {
-            tokens = holder.tokens("x");
+            tokens = holder.tokens(name);
         } catch (IllegalStateException e) {
             return false; // lost by now
         }
