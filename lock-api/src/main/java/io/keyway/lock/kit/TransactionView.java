@@ -498,18 +498,22 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     @Override
     public void awaitAll() throws InterruptedException {
         CompletableFuture<Boolean> outcome = outcome();
-        waiters.await(outcome, () -> seen(() -> waiters.remove(outcome)));
+        waiters.await(outcome, this::leaves);
         ensureReportedHeld();
     }
 
     @Override
     public boolean awaitAll(Duration limit) throws InterruptedException {
         CompletableFuture<Boolean> outcome = outcome();
-        boolean told = waiters.await(outcome, limit, () -> seen(() -> waiters.remove(outcome)));
+        boolean told = waiters.await(outcome, limit, this::leaves);
         if (told) {
             ensureReportedHeld();
         }
         return told;
+    }
+
+    private boolean leaves(CompletableFuture<Boolean> outcome) {
+        return seen(() -> waiters.remove(outcome));
     }
 
     /** What this thread is about to be told; others may have asked for more. */

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,7 +82,8 @@ final class TransactionWaiters {
      * @param leaves has it wait no more, under the transaction's lock, as {@link #remove} does
      * @throws InterruptedException if interrupted before it is told
      */
-    void await(CompletableFuture<Boolean> outcome, BooleanSupplier leaves) throws InterruptedException {
+    void await(CompletableFuture<Boolean> outcome, Predicate<CompletableFuture<Boolean>> leaves)
+            throws InterruptedException {
         try {
             time.await(outcome);
         } catch (ExecutionException e) {
@@ -92,15 +93,15 @@ final class TransactionWaiters {
         }
     }
 
-    /** As {@link #await(CompletableFuture, BooleanSupplier)}; false if the limit is over before it is told. */
-    boolean await(CompletableFuture<Boolean> outcome, Duration limit, BooleanSupplier leaves)
+    /** As {@link #await(CompletableFuture, Predicate)}; false if the limit is over before it is told. */
+    boolean await(CompletableFuture<Boolean> outcome, Duration limit, Predicate<CompletableFuture<Boolean>> leaves)
             throws InterruptedException {
         try {
             time.await(outcome, time.nanoTime() + Waits.nanos(limit));
         } catch (ExecutionException e) {
             throw Failures.rethrow(e.getCause());
         } catch (TimeoutException e) {
-            if (leaves.getAsBoolean()) {
+            if (leaves.test(outcome)) {
                 return false;
             }
             hear(outcome);
@@ -111,9 +112,11 @@ final class TransactionWaiters {
     }
 
     private static void interrupted(
-            CompletableFuture<Boolean> outcome, BooleanSupplier leaves, InterruptedException interrupt)
+            CompletableFuture<Boolean> outcome,
+            Predicate<CompletableFuture<Boolean>> leaves,
+            InterruptedException interrupt)
             throws InterruptedException {
-        if (leaves.getAsBoolean()) {
+        if (leaves.test(outcome)) {
             throw interrupt;
         }
         Thread.currentThread().interrupt();

@@ -43,7 +43,7 @@ class TransactionWaitersTest {
     private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
 
     private boolean await() throws InterruptedException {
-        return waiters.await(outcome, Duration.ofSeconds(1), () -> waiters.remove(outcome));
+        return waiters.await(outcome, Duration.ofSeconds(1), waiters::remove);
     }
 
     @Test
@@ -79,16 +79,14 @@ class TransactionWaitersTest {
         assertThat(Thread.interrupted()).isTrue();
 
         waiters.add(outcome);
-        assertThatThrownBy(() -> waiters.await(outcome, () -> waiters.remove(outcome)))
-                .isSameAs(FAILURE);
+        assertThatThrownBy(() -> waiters.await(outcome, waiters::remove)).isSameAs(FAILURE);
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
     void whoIsInterruptedBeforeItIsToldIsToldNothing() {
         waiters.add(outcome);
-        assertThatThrownBy(() -> waiters.await(outcome, () -> waiters.remove(outcome)))
-                .isInstanceOf(InterruptedException.class);
+        assertThatThrownBy(() -> waiters.await(outcome, waiters::remove)).isInstanceOf(InterruptedException.class);
         assertThat(waiters.isEmpty()).isTrue();
         assertThat(Thread.interrupted()).isFalse();
     }

@@ -443,18 +443,12 @@ class NodeSetsTest {
 
     /** {@return how often each user was granted what it wants} */
     private Map<Integer, Integer> cut(Random random, int steps, boolean tree) throws Exception {
-        List<LockRequest> wanted = new ArrayList<>();
-        for (int user = 0; user < USERS; user++) {
-            wanted.add(
-                    !tree
-                            ? exclusive("x", NodeRule.MAJORITY)
-                            : user > 0
-                                    ? exclusive("x/" + user, NodeRule.MAJORITY)
-                                    : LockRequest.shared("x").at(NodeSet.of(NodeRule.MAJORITY, nodes)));
-        }
+        String url = url(tree ? "agent:" : "");
         List<List<ServerProxies>> links = new ArrayList<>();
         List<LockClient> users = new ArrayList<>();
+        List<LockRequest> wanted = new ArrayList<>();
         for (int user = 0; user < USERS; user++) {
+            wanted.add(tree ? inATree(user) : exclusive("x", NodeRule.MAJORITY));
             List<ServerProxies> own = new ArrayList<>();
             Map<String, String> addresses = new HashMap<>();
             for (String node : nodes) {
@@ -464,8 +458,7 @@ class NodeSetsTest {
                 addresses.putAll(link.addresses());
             }
             links.add(own);
-            users.add(client(LockUrl.parse(
-                    url(tree ? "agent:" : "") + "&" + AddressMap.OPTION.name() + "=" + new AddressMap(addresses))));
+            users.add(client(LockUrl.parse(url + "&" + AddressMap.OPTION.name() + "=" + new AddressMap(addresses))));
         }
         Map<Integer, LockTransaction> running = new HashMap<>();
         Map<String, Map<String, Long>> highest = new HashMap<>();
@@ -506,11 +499,18 @@ class NodeSetsTest {
         for (LockTransaction each : running.values()) {
             each.close();
         }
-        LockTransaction last = client(LockUrl.parse(url(tree ? "agent:" : "")))
+        LockTransaction last = client(LockUrl.parse(url))
                 .transaction(TransactionOptions.defaults().withAwaitNodes(true));
         last.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
         last.ensureHeld();
         return turns;
+    }
+
+    /** The first reads the tree. */
+    private LockRequest inATree(int user) {
+        return user == 0
+                ? LockRequest.shared("x").at(NodeSet.of(NodeRule.MAJORITY, nodes))
+                : exclusive("x/" + user, NodeRule.MAJORITY);
     }
 
     private static LockTransaction begin(LockClient client, @Nullable LockTransaction former, LockRequest wanted) {
