@@ -10,9 +10,11 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.Subscription;
 import io.keyway.lock.peer.Opening;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -37,6 +39,9 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     private volatile LockKey key;
 
     private String told = "";
+    /** Those that a log has heard of since somebody answered. */
+    private final Set<String> troubles = new HashSet<>();
+
     private boolean closed;
 
     private WaitingNotice(Console console, LockClient client, List<LockKey> keys) {
@@ -98,8 +103,13 @@ final class WaitingNotice implements Runnable, AutoCloseable {
      *
      * @param fixed what a log shows once
      * @param moving what changes each second, for a terminal
+     * @param trouble nobody has answered, for this reason: a log is told each reason once, however often they alternate
      */
-    record Situation(String fixed, String moving) {}
+    record Situation(String fixed, String moving, boolean trouble) {
+        Situation(String fixed, String moving) {
+            this(fixed, moving, false);
+        }
+    }
 
     /** Empty: nobody is known to stand in the way of this request. */
     private Optional<Situation> look() {
@@ -125,7 +135,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
         } catch (InterruptedException e) {
             return Optional.empty();
         } catch (LockException e) {
-            return Optional.of(new Situation("waiting for " + at.name() + ": " + Failures.trouble(e), ""));
+            return Optional.of(new Situation("waiting for " + at.name() + ": " + Failures.trouble(e), "", true));
         }
     }
 
@@ -164,9 +174,12 @@ final class WaitingNotice implements Runnable, AutoCloseable {
                     .orElse(" for " + Durations.show(first.since()));
         } else if (opening.isPresent()) {
             // A log is told once, so it is told for how long.
-            fixed.append(": ").append(opening.get().server()).append(" was just started, or has taken over");
-            moving = ", and grants nothing for another "
-                    + Durations.show(opening.get().left().plusMillis(999));
+            Opening why = opening.get();
+            fixed.append(": ").append(why.server()).append(why.why());
+            moving = why.firstUse()
+                    ? ""
+                    : ", and grants nothing for another "
+                            + Durations.show(why.left().plusMillis(999));
         }
         int place = place(status.waiters(), self);
         String queue =
@@ -193,7 +206,10 @@ final class WaitingNotice implements Runnable, AutoCloseable {
             console.err().print("\r\033[?7lkeyway: " + line + "\033[K\033[?7h");
             console.err().flush();
             told = line;
-        } else if (!Objects.equals(now.fixed(), told)) {
+        } else if (now.trouble() ? troubles.add(now.fixed()) : !Objects.equals(now.fixed(), told)) {
+            if (!now.trouble()) {
+                troubles.clear();
+            }
             console.say((now.moving().isEmpty() ? now.fixed() : now.moving()) + ".");
             told = now.fixed();
         }

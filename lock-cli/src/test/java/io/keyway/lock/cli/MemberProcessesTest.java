@@ -113,6 +113,48 @@ class MemberProcessesTest {
     }
 
     @Test
+    void aClusterWithoutItsMajorityWarnsItsOperatorAndItsUsers() throws Exception {
+        String[] options = {"--init", "--max-ttl", "5s", "--algorithm", "failover"};
+        for (int i = 0; i < 3; i++) {
+            start(i, "012", options);
+        }
+        for (ChildProcess each : List.copyOf(started)) {
+            each.errLine("LOCK_READY at member");
+        }
+        started.get(1).kill9();
+        started.get(2).kill9();
+        ChildProcess alone = started.get(0);
+        assertThat(alone.errLine("CLUSTER_DOWN at member")).contains("WARN").contains(ids.get(1), ids.get(2));
+        assertThat(alone.errLine("grants nothing: too few members answer"))
+                .contains("WARN")
+                .contains("no answer from ")
+                .contains(ids.get(1), ids.get(2));
+
+        String url = "lock:native:failover://" + list("012") + "/keyway?maxTtl=5s&ttl=5s&requestTimeout=1s";
+        ChildProcess run = keyway("run", "--url", url, "job", "--", "true");
+        assertThat(run.errLine("2 of 3 members do not answer: ")).contains(ids.get(1), ids.get(2));
+        alone.kill9();
+        assertThat(run.errLine("none of the 3 members answers: ")).contains(ids.subList(0, 3));
+        run.kill9();
+        assertThat(run.err().lines())
+                .as("a reason that comes back is told once")
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aFirstStartIsNotSaidToWaitForALease() throws Exception {
+        start(0, "01", "--init").errLine("opens when its list is confirmed by");
+        String url = "lock:native://" + list("01") + "/keyway";
+        String name = nameOf(MemberList.parse(list("01")), 0);
+
+        ChildProcess run = keyway("run", "--url", url, name, "--", "true");
+
+        run.errLine(ids.get(0) + " runs for the first time, and waits until all members of its list have answered");
+        start(1, "01", "--init");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+    }
+
+    @Test
     void aMajorityElectsWhileAMemberIsDead() throws Exception {
         for (int i = 0; i < 3; i++) {
             start(i, "012", "--init", "--max-ttl", "2s");

@@ -109,7 +109,7 @@ class OutputTest {
                 LockKey.lock(LockName.of("g")),
                 List.of(),
                 List.of(waiter("ben@build:8", LockMode.EXCLUSIVE, 1, 3, Map.of())));
-        Opening opening = new Opening("127.0.0.1:7402", Duration.ofMillis(37_400));
+        Opening opening = new Opening("127.0.0.1:7402", Duration.ofMillis(37_400), false);
 
         WaitingNotice.Situation now = WaitingNotice.describe(nobody, "ben@build:8", Optional.of(opening));
 
@@ -118,6 +118,11 @@ class OutputTest {
                         + " nothing for another 38s;"
                         + " place 1 of 1 in the queue");
         assertThat(now.fixed()).as("told once in a log").doesNotContain("38s");
+        Opening first = new Opening("127.0.0.1:7402", Duration.ofMinutes(1), true);
+        assertThat(WaitingNotice.describe(nobody, "ben@build:8", Optional.of(first))
+                        .moving())
+                .isEqualTo("waiting for g: 127.0.0.1:7402 runs for the first time, and waits until all members of its"
+                        + " list have answered; place 1 of 1 in the queue");
         assertThat(WaitingNotice.describe(LOCK, "ben@build:8", Optional.of(opening))
                         .moving())
                 .as("somebody holds it")

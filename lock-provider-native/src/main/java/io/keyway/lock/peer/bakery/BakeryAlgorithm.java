@@ -120,6 +120,11 @@ public final class BakeryAlgorithm implements Algorithm {
     }
 
     @Override
+    public boolean tellsReadiness() {
+        return true;
+    }
+
+    @Override
     public List<Key> startingMachines() {
         return List.of(BakeryKeys.LEADER, BakeryKeys.HOME, BakeryKeys.ELECTION, BakeryKeys.CLUSTER);
     }

@@ -16,6 +16,7 @@ import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.MemberSessions;
@@ -53,6 +54,8 @@ public final class ClusterMember extends Member {
     private final @Nullable MemberAcceptor acceptor;
     private volatile boolean removed;
     private volatile List<String> leaders = List.of();
+    /** Why this member lets nobody have a lock though it is open, as it last told the log; empty if it does. */
+    private volatile String notReady;
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
     private volatile long opensAt;
 
@@ -131,6 +134,7 @@ public final class ClusterMember extends Member {
         this.directory = directory;
         this.ended = ended;
         this.opensAt = confirmation.changed() ? Turn.NEVER : quarantineEnd();
+        this.notReady = factory.algorithm().tellsReadiness() ? "too few members have answered yet" : "";
         LOG.info(
                 "member {} of cluster '{}' starts with epoch {}, members {}, {} shards, {}, data in {}{}",
                 node(),
@@ -284,6 +288,8 @@ public final class ClusterMember extends Member {
                     "member {} grants nothing yet: leases of an earlier life may be held{}",
                     node(),
                     left > 0 ? " for another " + MemberNotices.seconds(left) + " s" : "");
+        } else if (!notReady.isEmpty()) {
+            LOG.warn("member {} grants nothing: {}", node(), notReady);
         }
         disk().runAfter(REPORT_MILLIS, this::report);
     }
@@ -331,6 +337,8 @@ public final class ClusterMember extends Member {
         MemberNotices.log(LOG, node(), notice);
         if (notice instanceof LeadersElected elected) {
             leaders = elected.leaders();
+        } else if (notice instanceof LockNotice.ClusterChanged changed) {
+            notReady = MemberNotices.whyNotReady(changed);
         } else if (notice instanceof ListChanged list && list.removed() && !removed) {
             removed = true;
             DiskThread.aside("keyway-" + node() + "-removed", () -> {

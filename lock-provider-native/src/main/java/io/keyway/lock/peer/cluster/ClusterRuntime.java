@@ -312,8 +312,8 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
         names.find(
                 address.host(),
                 address.port(),
-                found -> dialer.connect(link, found, why -> cell.refused(link, why)),
-                why -> cell.refused(link, why));
+                found -> dialer.connect(link, found, why -> cell.refused(link, connection.unanswered(to, why))),
+                why -> cell.refused(link, connection.unanswered(to, why)));
     }
 
     ClientDialer dialer(CellLoop cell, String server) {

@@ -11,9 +11,12 @@ import io.keyway.lock.peer.net.ClientDialer;
 import io.keyway.lock.peer.session.ClientSession;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +34,10 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
     private final CompletableFuture<Void> goodbye = new CompletableFuture<>();
     private volatile String server;
     private volatile @Nullable NodeId node;
-    private List<NodeId> addresses;
+    private volatile List<NodeId> addresses;
+    /** Why each address gave no answer when it was last dialled; in the order of the addresses as text. */
+    private final Map<String, String> unanswered = new ConcurrentSkipListMap<>();
+
     private int next;
     private boolean connected;
     private List<String> referral = List.of();
@@ -133,7 +139,24 @@ final class MemberConnection implements Router.Connection, CellLoop.Surroundings
 
     @Override
     public void dial(long link) {
-        runtime.dial(this, link, addresses.get(Math.floorMod(next++, addresses.size())));
+        NodeId to = addresses.get(Math.floorMod(next++, addresses.size()));
+        unanswered.remove(to.toString());
+        runtime.dial(this, link, to);
+    }
+
+    /** That address gives no answer; returns what a user is to hear: of all of them, if a majority is silent. */
+    String unanswered(NodeId to, String why) {
+        unanswered.put(to.toString(), why);
+        Set<String> all = addresses.stream().map(NodeId::toString).collect(Collectors.toSet());
+        unanswered.keySet().retainAll(all);
+        int silent = unanswered.size();
+        if (silent < 2 || 2 * silent <= all.size()) {
+            return why;
+        }
+        String who = silent == all.size()
+                ? "none of the " + silent + " members answers"
+                : silent + " of " + all.size() + " members do not answer";
+        return who + ": " + String.join("; ", unanswered.values());
     }
 
     @Override

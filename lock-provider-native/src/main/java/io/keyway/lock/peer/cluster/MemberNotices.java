@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.DuplicateMember;
@@ -10,6 +11,7 @@ import io.keyway.lock.peer.session.ListChanged;
 import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /** What the cells of a member tell that its operator has to know, as lines of the log. */
 final class MemberNotices {
@@ -38,7 +40,8 @@ final class MemberNotices {
                 log.info("member {} is not in the list yet: add it, with keyway member add {}", node, node);
             }
         } else if (notice instanceof LockNotice.ClusterChanged changed) {
-            log.info("{} at member {}{}", changed.type(), node, silent(changed.silent()));
+            log.atLevel(changed.type() == LockEvent.Type.CLUSTER_DOWN ? Level.WARN : Level.INFO)
+                    .log("{} at member {}{}", changed.type(), node, silent(changed.silent()));
         } else if (notice instanceof DuplicateMember doubled) {
             log.error(
                     "two processes run as member {}, and both talk to this one, from {} and from {}: the later one, {},"
@@ -53,6 +56,15 @@ final class MemberNotices {
     /** For people: never less than it is. */
     static long seconds(long nanos) {
         return Duration.ofNanos(nanos).plusMillis(999).toSeconds();
+    }
+
+    /** Half a sentence on why no lock can be granted through that member; empty if locks can. */
+    static String whyNotReady(LockNotice.ClusterChanged changed) {
+        return switch (changed.type()) {
+            case LOCK_READY -> "";
+            case CLUSTER_DOWN -> "too few members answer" + silent(changed.silent());
+            default -> "the members that decide are not known, or may not decide yet" + silent(changed.silent());
+        };
     }
 
     private static String silent(List<String> members) {

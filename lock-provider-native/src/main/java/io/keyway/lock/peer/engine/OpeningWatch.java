@@ -30,7 +30,8 @@ public final class OpeningWatch {
         if (known == null || known.greeting().quarantine() == 0 || known.openAt() - now <= 0) {
             return Optional.empty();
         }
-        return Optional.of(new Opening(server, Duration.ofNanos(known.openAt() - now)));
+        return Optional.of(new Opening(
+                server, Duration.ofNanos(known.openAt() - now), known.greeting().fresh()));
     }
 
     /** Why a request waits though nobody holds the lock, if that is so. */

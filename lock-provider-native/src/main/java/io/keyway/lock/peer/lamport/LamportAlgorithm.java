@@ -100,6 +100,11 @@ public final class LamportAlgorithm implements Algorithm {
     }
 
     @Override
+    public boolean tellsReadiness() {
+        return true;
+    }
+
+    @Override
     public List<Key> startingMachines() {
         return List.of(LamportKeys.PROCESS, LamportKeys.CLUSTER);
     }

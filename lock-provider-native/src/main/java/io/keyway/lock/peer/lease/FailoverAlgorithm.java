@@ -97,6 +97,11 @@ public final class FailoverAlgorithm implements Algorithm {
     }
 
     @Override
+    public boolean tellsReadiness() {
+        return true;
+    }
+
+    @Override
     public List<Key> startingMachines() {
         return List.of(FailoverKeys.LEADERSHIP, FailoverKeys.ELECTION, FailoverKeys.CLUSTER);
     }

@@ -88,6 +88,11 @@ public interface Algorithm {
         return listKeeper().isPresent();
     }
 
+    /** Whether a member tells by CLUSTER_UP, CLUSTER_DOWN, LOCK_READY and NO_LOCK whether locks can be granted. */
+    default boolean tellsReadiness() {
+        return false;
+    }
+
     /** The machines that a member's cell has from its start, each of which is called with {@link Started}. */
     default List<Key> startingMachines() {
         return List.of();

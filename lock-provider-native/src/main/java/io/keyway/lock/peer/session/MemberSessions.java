@@ -555,7 +555,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                         quarantineLeft(turn),
                         peers == null ? membership.members() : peers.members(),
                         membership.shards(),
-                        membership.fresh() && !knownMembers.livedBefore(hello.from()),
+                        membership.fresh() && (member ? !knownMembers.livedBefore(hello.from()) : listAwaited),
                         membership.longestTtl()));
     }
 

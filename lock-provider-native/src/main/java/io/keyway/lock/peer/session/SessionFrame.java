@@ -119,7 +119,8 @@ public sealed interface SessionFrame extends Frame {
      * @param quarantine nanoseconds until this member may grant
      * @param members the ids of all members
      * @param shards how many cells each member has
-     * @param fresh this life of the member began as the first use of the cluster
+     * @param fresh this life of the member began as the first use of the cluster; to a client: and it waits until all
+     *     members of its list have answered
      * @param longestTtl the longest lease that may be left of former lives of the member, in nanoseconds
      */
     record Welcome(

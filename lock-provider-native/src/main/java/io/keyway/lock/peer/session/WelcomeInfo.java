@@ -9,7 +9,8 @@ import java.util.List;
  * @param incarnation of the member's cell
  * @param leastEpoch the lowest epoch with which the member that was welcomed may open a list that was not confirmed
  * @param quarantine nanoseconds until it may grant
- * @param fresh its life began as the first use of the cluster
+ * @param fresh its life began as the first use of the cluster; to a client: and it waits until all members of its list
+ *     have answered
  * @param longestTtl the longest lease that may be left of its former lives, in nanoseconds
  */
 public record WelcomeInfo(

@@ -25,14 +25,27 @@ class OpeningWatchTest {
     private final OpeningWatch watch = new OpeningWatch();
 
     private static WelcomeInfo greeting(long quarantine) {
-        return new WelcomeInfo("a:1", new Incarnation(1, 2), 3, 0, quarantine, List.of("a:1"), 1, false, 60 * SECOND);
+        return greeting(quarantine, false);
+    }
+
+    private static WelcomeInfo greeting(long quarantine, boolean fresh) {
+        return new WelcomeInfo("a:1", new Incarnation(1, 2), 3, 0, quarantine, List.of("a:1"), 1, fresh, 60 * SECOND);
+    }
+
+    @Test
+    void aClusterThatRunsForTheFirstTimeIsNotSaidToWaitForALease() {
+        watch.greeted(greeting(60 * SECOND, true), 0);
+
+        assertThat(watch.opening("a:1", 0))
+                .map(Opening::toString)
+                .contains("a:1 runs for the first time, and waits until all members of its list have answered");
     }
 
     @Test
     void whoWaitsForAMemberAndForNobodyElseHearsOfIt() {
         watch.greeted(greeting(40 * SECOND), 5);
 
-        assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39)));
+        assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39), false));
         assertThat(watch.why(FIRST, "a:1", 5 + SECOND))
                 .contains(new LockNotice.Trouble(
                         KEY, 7, "a:1 was just started, or has taken over, and grants nothing for another 39s", "user"));
@@ -50,7 +63,7 @@ class OpeningWatchTest {
         watch.greeted(first, 30 * SECOND);
         assertThat(watch.opening("a:1", 40 * SECOND)).isEmpty();
         watch.greeted(greeting(40 * SECOND), 30 * SECOND);
-        assertThat(watch.opening("a:1", 40 * SECOND)).contains(new Opening("a:1", Duration.ofSeconds(30)));
+        assertThat(watch.opening("a:1", 40 * SECOND)).contains(new Opening("a:1", Duration.ofSeconds(30), false));
         watch.greeted(greeting(0), 41 * SECOND);
         assertThat(watch.opening("a:1", 41 * SECOND)).isEmpty();
     }
