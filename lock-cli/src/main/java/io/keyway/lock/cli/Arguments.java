@@ -26,8 +26,8 @@ record Arguments(List<String> ours, @Nullable List<String> command) {
         return new Arguments(words.subList(0, at), words.subList(at + 1, words.size()));
     }
 
-    /** Whether the command is that one. */
-    boolean begin(String command) {
-        return !ours.isEmpty() && ours.get(0).equals(command);
+    /** Whether the command is that one, or help about that one. */
+    boolean areAbout(String command) {
+        return ours.indexOf(command) == (ours.indexOf("help") == 0 ? 1 : 0);
     }
 }

@@ -33,7 +33,7 @@ final class CommandOptions {
     }
 
     /** How URLs begin whose locks other processes share and have that feature. */
-    static List<String> providersWith(Feature feature, String except) {
+    static List<String> providersWith(Feature feature, LockUrl except) {
         Set<String> found = new TreeSet<>();
         for (LockProvider each :
                 Locks.discover(CommandOptions.class.getClassLoader()).providers()) {
@@ -41,9 +41,9 @@ final class CommandOptions {
             // A driver's URL has a driver.
             String driver = scheme.equals("jdbc") ? ":" + each.protocols().get(0) : "";
             LockUrl any = LockUrl.parse("lock:" + scheme + driver + "://x");
-            if (!scheme.equals(except)
-                    && each.scope(any) != Scope.JVM
-                    && each.features(any).contains(feature)) {
+            boolean another = !scheme.equals(except.provider())
+                    || (driver.isEmpty() && !any.protocol().equals(except.protocol()));
+            if (another && each.scope(any) != Scope.JVM && each.features(any).contains(feature)) {
                 found.add("lock:" + scheme + ":");
             }
         }

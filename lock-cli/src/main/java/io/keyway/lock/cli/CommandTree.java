@@ -38,7 +38,7 @@ final class CommandTree {
         tree.addSubcommand(MemberListCommands.under(new CommandLine(new MemberCommand(console)), console));
         tree.addSubcommand(new LoadCommand(console));
         tree.addSubcommand(
-                "tck", arguments.begin("tck") ? new TckCommand(console.out(), console.environment()) : new Tck());
+                "tck", arguments.areAbout("tck") ? new TckCommand(console.out(), console.environment()) : new Tck());
         tree.addSubcommand(new SimulateCommand(console));
         tree.addSubcommand(new TraceCommand(console));
         tree.addSubcommand(new VersionCommand(console));

@@ -12,6 +12,7 @@ import java.io.PrintStream;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -48,7 +49,10 @@ final class ProvidersCommand implements Callable<Integer> {
         for (LockProvider provider : found.providers()) {
             out.println(provider.info().name() + " " + provider.info().version());
             for (String scheme : new TreeSet<>(provider.schemes())) {
-                print(provider, scheme);
+                if (features(provider, scheme).isPresent()
+                        || provider.protocols().isEmpty()) {
+                    print(provider, scheme);
+                }
                 provider.protocols().forEach(protocol -> print(provider, scheme + ":" + protocol));
             }
             print("options", provider.info().options());
@@ -77,17 +81,20 @@ final class ProvidersCommand implements Callable<Integer> {
 
     private void print(LockProvider provider, String scheme) {
         console.out().println("  url       lock:" + scheme);
-        console.out().println("  features  " + features(provider, scheme));
+        console.out().println("  features  " + features(provider, scheme).orElse("depend on the rest of the URL"));
     }
 
-    private static String features(LockProvider provider, String scheme) {
+    /** Empty if they cannot be known of a URL that has no more than this scheme. */
+    private static Optional<String> features(LockProvider provider, String scheme) {
         try {
             Collection<Feature> features = provider.features(LockUrl.parse("lock:" + scheme + "://"));
-            return features.isEmpty()
-                    ? "none"
-                    : new TreeSet<>(features).stream().map(Feature::label).collect(Collectors.joining(" "));
+            return Optional.of(
+                    features.isEmpty()
+                            ? "none"
+                            : new TreeSet<>(features)
+                                    .stream().map(Feature::label).collect(Collectors.joining(" ")));
         } catch (RuntimeException e) {
-            return "by URL: " + e.getMessage();
+            return Optional.empty();
         }
     }
 

@@ -238,7 +238,7 @@ final class RunCommand implements Callable<Integer> {
             return String.valueOf(lacking.getMessage());
         }
         String which = url.protocol().map(protocol -> ":" + protocol).orElse("");
-        List<String> others = CommandOptions.providersWith(feature.get(), url.provider());
+        List<String> others = CommandOptions.providersWith(feature.get(), url);
         String needs = switch (feature.get()) {
             case HOLD_AT_LEAST -> "--at-least needs a store that keeps locks for some time (hold-at-least)";
             case TREE -> "--tree needs locks of trees (tree)";

@@ -64,7 +64,7 @@ final class WrongUsage {
             Collection<String> commands = command.getSubcommands().keySet();
             return meant("there is no command " + word, CommandSuggestion.command(word, commands));
         }
-        if ((arguments.begin("run") || arguments.begin("elect")) && arguments.command() == null) {
+        if ((arguments.areAbout("run") || arguments.areAbout("elect")) && arguments.command() == null) {
             return "put -- before the command: " + corrected(failure.getUnmatched());
         }
         return "nothing is known about the argument " + word + ".";

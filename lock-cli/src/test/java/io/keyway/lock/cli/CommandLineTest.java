@@ -168,6 +168,7 @@ class CommandLineTest {
         assertThat(code).isEqualTo(64);
         assertThat(err())
                 .contains(needs + ", which lock:native:lamport: lacks; ")
+                .contains("lock:native:, lock:redis:, ")
                 .contains("have them.");
     }
 
@@ -321,7 +322,14 @@ class CommandLineTest {
                 .contains("Table 1\n  url       lock:table\n  features  read-write semaphore fencing fifo list break\n")
                 .contains("  url       lock:native:lamport\n  features  fencing fifo list break wake-up\n")
                 .contains("    without  features that it pretends not to have, by commas\n")
-                .contains("  options of every provider\n    ttl ");
+                .contains("  options of every provider\n    ttl ")
+                .doesNotContain("A lock URL is ");
+    }
+
+    @Test
+    void helpAboutTheKitHasItsOptions() {
+        assertThat(execute("help", "tck")).isZero();
+        assertThat(out()).contains("--profile").contains("--only");
     }
 
     @Test

@@ -12,14 +12,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** The four tests of the lock service whose load this is, with real clients of any provider. */
 public final class Scenario implements AutoCloseable {
     /** Their names. */
     public enum Name {
-        /** Five ask for one lock: one has it; when it gives it back, another one has it. */
+        /** Five ask for one lock at the same time: one has it; when it gives it back, one of the others has it. */
         MUTUAL_EXCLUSION,
         /** A holder that is cut off knows by the end of its lease that it has lost the lock. */
         PARTITION_CLIENT,
@@ -108,20 +115,35 @@ public final class Scenario implements AutoCloseable {
         return "client " + (first + 1) + " had it alone, then client " + (second + 1);
     }
 
-    /** Each but one asks for it; exactly one gets it. */
+    /** Each but one asks for it, all at the same time; exactly one gets it. */
     private int winner(int except) throws InterruptedException {
-        int winner = -1;
-        int grants = 0;
-        for (int i = 0; i < RIVALS; i++) {
-            Duration patience = grants == 0 ? lease.multipliedBy(2) : lease.dividedBy(5);
-            if (i != except && actors.get(i).acquire(lock, patience).isPresent()) {
-                grants++;
-                winner = i;
+        CyclicBarrier start = new CyclicBarrier(except < 0 ? RIVALS : RIVALS - 1);
+        Map<Integer, Future<OptionalLong>> asked = new TreeMap<>();
+        ExecutorService threads = Executors.newFixedThreadPool(RIVALS);
+        try {
+            for (int i = 0; i < RIVALS; i++) {
+                Actor rival = actors.get(i);
+                if (i != except) {
+                    asked.put(i, threads.submit(() -> {
+                        start.await();
+                        return rival.acquire(lock, lease);
+                    }));
+                }
             }
+            List<Integer> winners = new ArrayList<>();
+            for (Map.Entry<Integer, Future<OptionalLong>> each : asked.entrySet()) {
+                if (each.getValue().get().isPresent()) {
+                    winners.add(each.getKey());
+                }
+            }
+            require(winners.size() == 1, winners.size() + " clients had the lock");
+            require(actors.get(winners.get(0)).isHeld(lock), "the holder does not believe");
+            return winners.get(0);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a client could not ask: " + e.getCause(), e);
+        } finally {
+            threads.shutdownNow();
         }
-        require(grants == 1, grants + " clients had the lock");
-        require(actors.get(winner).isHeld(lock), "the holder does not believe");
-        return winner;
     }
 
     private String partitionOfTheClient() throws IOException, InterruptedException {
