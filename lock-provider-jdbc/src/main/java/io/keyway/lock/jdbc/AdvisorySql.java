@@ -242,6 +242,7 @@ final class AdvisorySql {
         boolean committed = false;
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET LOCAL lock_timeout = 200");
+            statement.execute("SELECT " + PostgresDialect.ON_DISK);
             statement.execute("ALTER SEQUENCE " + table.tokens() + " OWNED BY NONE");
             statement.executeUpdate("INSERT INTO " + table.settings() + " AS s (name, setting) VALUES ('"
                     + SqlText.FLOOR + "', " + floor

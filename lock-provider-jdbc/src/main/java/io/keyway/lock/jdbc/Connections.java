@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,6 +44,8 @@ final class Connections implements AutoCloseable {
     private final ReentrantLock opening = new ReentrantLock();
     private @Nullable HikariDataSource own;
     private boolean closed;
+    private volatile boolean leavesNothing;
+    private volatile boolean sharesSessions;
 
     Connections(JdbcSettings settings, Dialect dialect) {
         this.settings = settings;
@@ -96,6 +99,22 @@ final class Connections implements AutoCloseable {
     /** Whether no call outlasts its time or an interrupt: an application's source may do so, and a driver. */
     boolean prompt() {
         return dialect.endsAtAbort() && settings.dataSource().isEmpty();
+    }
+
+    /**
+     * A pool stands before the server, and what a session keeps may be found by others.
+     *
+     * @param ofTransactions whether it gives each transaction another session
+     */
+    void leaveNothing(boolean ofTransactions) {
+        // Connections of our own were made so.
+        leavesNothing = settings.dataSource().isPresent();
+        sharesSessions = ofTransactions;
+    }
+
+    /** Whether a connection has another session for each transaction. */
+    boolean sharesSessions() {
+        return sharesSessions;
     }
 
     Lanes lanes() {
@@ -152,7 +171,11 @@ final class Connections implements AutoCloseable {
                 pool = pool();
                 source = pool;
             }
-            return new Borrowed(source.getConnection(), pool);
+            Borrowed borrowed = new Borrowed(source.getConnection(), pool);
+            if (leavesNothing) {
+                borrowed.leaveNothing(dialect);
+            }
+            return borrowed;
         } catch (SQLException | RuntimeException e) {
             for (Throwable cause = e; cause != null; cause = cause.getCause()) {
                 if (cause instanceof SQLException refused && dialect.failure(refused) == Dialect.Failure.UNWELCOME) {
@@ -198,14 +221,10 @@ final class Connections implements AutoCloseable {
         Duration wait = connect.compareTo(request) < 0 ? connect : request.dividedBy(2);
         HikariConfig config = new HikariConfig();
         config.setPoolName("keyway-" + settings.clientName());
-        config.setJdbcUrl(settings.driverUrl());
         String said = settings.driverUrl().toLowerCase(Locale.ROOT);
-        dialect.driver(settings.clientName(), connect, request).forEach((name, value) -> {
-            if (!said.contains(((String) name).toLowerCase(Locale.ROOT) + "=")) {
-                config.addDataSourceProperty((String) name, value);
-            }
-        });
-        dialect.begin(request).ifPresent(config::setConnectionInitSql);
+        Properties driver = dialect.driver(settings.clientName(), connect, request);
+        driver.keySet().removeIf(name -> said.contains(((String) name).toLowerCase(Locale.ROOT) + "="));
+        config.setDataSource(new DriverSource(dialect, settings.driverUrl(), driver, request));
         config.setMaximumPoolSize(settings.get(JdbcOptions.CONNECTIONS));
         config.setMinimumIdle(1);
         config.setIdleTimeout(TimeUnit.MINUTES.toMillis(1));
@@ -213,7 +232,6 @@ final class Connections implements AutoCloseable {
         config.setValidationTimeout(LEAST.toMillis());
         config.setInitializationFailTimeout(-1);
         config.setAutoCommit(true);
-        config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         config.setThreadFactory(threads());
         return config;
     }
@@ -249,6 +267,7 @@ final class Connections implements AutoCloseable {
         private final boolean manual;
         private int timeout = -1;
         private boolean discarded;
+        private Dialect.@Nullable Undo undo;
 
         private Borrowed(Connection connection, @Nullable HikariDataSource pool) throws SQLException {
             this.connection = connection;
@@ -263,6 +282,19 @@ final class Connections implements AutoCloseable {
             } finally {
                 if (!ready) {
                     connection.close();
+                }
+            }
+        }
+
+        private void leaveNothing(Dialect dialect) throws SQLException {
+            boolean ready = false;
+            try {
+                undo = dialect.leaveNothing(connection)
+                        .orElseThrow(() -> new SQLException("this connection hides its driver, others did not"));
+                ready = true;
+            } finally {
+                if (!ready) {
+                    close();
                 }
             }
         }
@@ -302,6 +334,9 @@ final class Connections implements AutoCloseable {
             try (connection) {
                 if (!discarded && timeout >= 0) {
                     connection.setNetworkTimeout(Runnable::run, timeout);
+                }
+                if (!discarded && undo != null) {
+                    undo.run();
                 }
                 if (!discarded && manual) {
                     connection.setAutoCommit(false);

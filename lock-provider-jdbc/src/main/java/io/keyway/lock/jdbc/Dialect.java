@@ -57,11 +57,38 @@ interface Dialect {
     Properties driver(String client, Duration connectTimeout, Duration requestTimeout);
 
     /**
-     * {@return the statement that each connection of our own begins with; empty if there is none}
+     * Makes a new connection of our own ready: statements end at the server, too, and see what is committed.
      *
+     * @param connection that nobody has used
      * @param requestTimeout the bound of one statement
      */
-    Optional<String> begin(Duration requestTimeout);
+    void begin(Connection connection, Duration requestTimeout) throws SQLException;
+
+    /**
+     * {@return whether whoever accepted the connection may not be the server, but a pool, so that a session of the
+     * server may be another's before or after}
+     *
+     * @param connection one that works
+     */
+    default boolean isPooled(Connection connection) throws SQLException {
+        return false;
+    }
+
+    /**
+     * Has the driver leave nothing in the session beyond a transaction, as names of prepared statements, for what is
+     * done on that connection from now on.
+     *
+     * @return what has it do so again; empty if the driver cannot be asked for that
+     */
+    default Optional<Undo> leaveNothing(Connection connection) throws SQLException {
+        return Optional.of(() -> {});
+    }
+
+    /** Has a connection be as it was. */
+    @FunctionalInterface
+    interface Undo {
+        void run() throws SQLException;
+    }
 
     /**
      * {@return what a statement that failed has done}

@@ -82,8 +82,11 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public Optional<String> begin(Duration requestTimeout) {
-        return Optional.of("SET LOCK_TIMEOUT " + Math.max(1, requestTimeout.toMillis()));
+    public void begin(Connection connection, Duration requestTimeout) throws SQLException {
+        connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET LOCK_TIMEOUT " + Math.max(1, requestTimeout.toMillis()));
+        }
     }
 
     @Override

@@ -57,11 +57,14 @@ final class MariaDbDialect implements Dialect {
 
     /** What a client leaves behind that no longer reads its answers ends, too. */
     @Override
-    public Optional<String> begin(Duration requestTimeout) {
+    public void begin(Connection connection, Duration requestTimeout) throws SQLException {
         long millis = Math.max(1, requestTimeout.toMillis());
         long seconds = (millis + 999) / 1000;
-        return Optional.of("SET SESSION innodb_lock_wait_timeout = " + seconds + ", max_statement_time = " + millis
-                + " / 1000, idle_transaction_timeout = " + seconds);
+        connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION innodb_lock_wait_timeout = " + seconds + ", max_statement_time = " + millis
+                    + " / 1000, idle_transaction_timeout = " + seconds);
+        }
     }
 
     @Override

@@ -35,6 +35,13 @@ final class PostgresDialect implements Dialect {
      */
     static final String NOW = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
 
+    /**
+     * Has the transaction of a grant be on disk before it is answered, whatever the session says: one that a crash
+     * takes back would be given twice.
+     */
+    static final String ON_DISK = "CASE current_setting('synchronous_commit') WHEN 'off' THEN"
+            + " set_config('synchronous_commit', 'local', true) END";
+
     private static final String WANTED = "w(id, name, kind, expected, free, state, mode, holders, since, until,"
             + " until_after, waiting, waiters, over, over_after)";
 
@@ -97,14 +104,19 @@ final class PostgresDialect implements Dialect {
         return driver;
     }
 
-    /** A grant that a crash takes back is given twice, whatever the database does for others. */
     @Override
-    public Optional<String> begin(Duration requestTimeout) {
-        long millis = Math.max(1, requestTimeout.toMillis());
-        return Optional.of("SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
-                + " WHEN 'off' THEN 'local' ELSE current_setting('synchronous_commit') END, false),"
-                + " set_config('statement_timeout', '" + millis + "', false),"
-                + " set_config('idle_in_transaction_session_timeout', '" + millis + "', false)");
+    public void begin(Connection connection, Duration requestTimeout) throws SQLException {
+        PostgresDriver.begin(connection, requestTimeout);
+    }
+
+    @Override
+    public boolean isPooled(Connection connection) throws SQLException {
+        return PostgresDriver.isPooled(connection);
+    }
+
+    @Override
+    public Optional<Undo> leaveNothing(Connection connection) throws SQLException {
+        return PostgresDriver.leaveNothing(connection);
     }
 
     @Override
@@ -127,17 +139,11 @@ final class PostgresDialect implements Dialect {
     public List<String> dangers(Connection connection) throws SQLException {
         List<String> dangers = new ArrayList<>();
         try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT current_setting('fsync'),"
-                        + " current_setting('synchronous_commit'), current_setting('synchronous_standby_names')")) {
+                ResultSet result = statement.executeQuery("SELECT current_setting('fsync')")) {
             result.next();
             if (result.getString(1).equals("off")) {
                 dangers.add("does not write to its disk what it commits (fsync=off): when its machine fails, locks"
                         + " that are held are lost, and given to others. Set fsync to on.");
-            }
-            if (result.getString(2).equals("off")) {
-                dangers.add("answers before what it did is on disk (synchronous_commit=off), on this connection too:"
-                        + " in a crash locks of the last moments are lost, and given to others. Set"
-                        + " synchronous_commit to local or on.");
             }
         }
         return dangers;
@@ -290,7 +296,7 @@ final class PostgresDialect implements Dialect {
         return " SELECT id, version, written, NULL::text, " + NOW + " FROM done UNION ALL SELECT " + SqlText.ROW + ", "
                 + NOW + " FROM " + table.locks()
                 + " WHERE id IN (SELECT id FROM w0) AND id NOT IN (SELECT id FROM done)"
-                + " UNION ALL SELECT NULL, " + (tells ? "messages" : "0") + ", NULL, NULL, " + NOW
+                + " UNION ALL SELECT NULL, " + (tells ? "messages" : "0") + ", NULL, " + ON_DISK + ", " + NOW
                 + (tells ? " FROM told" : "");
     }
 
@@ -342,6 +348,7 @@ final class PostgresDialect implements Dialect {
         try (Statement statement = connection.createStatement()) {
             // Whoever waits for the table stands in the way of all who come after.
             statement.execute("SET LOCAL lock_timeout = 200");
+            statement.execute("SELECT " + ON_DISK);
             statement.execute("LOCK TABLE " + table.locks() + " IN SHARE ROW EXCLUSIVE MODE");
             int done = work.on(statement);
             connection.commit();

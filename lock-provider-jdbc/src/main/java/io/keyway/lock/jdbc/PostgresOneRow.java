@@ -52,13 +52,13 @@ final class PostgresOneRow {
         Types.BIGINT
     };
 
-    private static final String RETURNING = " RETURNING l.version, l.written";
+    private static final String RETURNING = " RETURNING l.version, l.written, ";
 
     /**
      * For what leaves the row free, which nobody has to wait for the disk of: a crash that takes it back leaves the
      * lock to the holder that gave it up, until its lease ends. Whatever is committed later is on disk after it.
      */
-    private static final String WITHOUT_DISK = ", set_config('synchronous_commit', 'off', true)";
+    private static final String WITHOUT_DISK = "set_config('synchronous_commit', 'off', true)";
 
     /** Of the row, so that nobody is told of a write that was not done. */
     private static final String TELLING = ", (SELECT count(pg_notify(n.channel, n.text)) FROM"
@@ -81,13 +81,14 @@ final class PostgresOneRow {
 
     /** Made once: the driver finds a statement by its text, whose hash a string keeps. */
     private record Texts(Map<Way, String> alone, Map<Way, String> withRead, String read) {
-        static Texts of(TableName table, String end) {
+        static Texts of(TableName table, String telling) {
+            String end = RETURNING + PostgresDialect.ON_DISK + telling;
             String change = changing(table);
             Map<Way, String> alone = new EnumMap<>(Map.of(
                     Way.CLAIM, claiming(table) + end,
                     Way.CLAIM_AGAIN, change + "l.free" + end,
                     Way.CHANGE, change + "l.version = ?" + end,
-                    Way.FREE, freeing(table) + "l.version = ?" + end + WITHOUT_DISK));
+                    Way.FREE, freeing(table) + "l.version = ?" + RETURNING + WITHOUT_DISK + telling));
             String read = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks()
                     + " WHERE id = ? UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
             Map<Way, String> withRead = new EnumMap<>(alone);
@@ -204,11 +205,11 @@ final class PostgresOneRow {
     }
 
     private Texts plain(TableName table) {
-        return plain.computeIfAbsent(table, of -> Texts.of(of, RETURNING));
+        return plain.computeIfAbsent(table, of -> Texts.of(of, ""));
     }
 
     private Texts telling(TableName table) {
-        return telling.computeIfAbsent(table, of -> Texts.of(of, RETURNING + TELLING));
+        return telling.computeIfAbsent(table, of -> Texts.of(of, TELLING));
     }
 
     private static int bind(PreparedStatement statement, Write write) throws SQLException {

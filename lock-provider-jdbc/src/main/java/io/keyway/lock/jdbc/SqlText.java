@@ -40,7 +40,10 @@ final class SqlText {
         return new Stored(row, version, result.getLong(5) * 1000);
     }
 
-    /** Reads a result of {@link #ROW}, the clock, and, in a row without an id, the clock alone. */
+    /**
+     * Reads a result of {@link #ROW}, the clock, and, in a row without an id, the clock alone, with a version that is not
+     * 0 if the rows are those of a server that follows another, and may be old.
+     */
     static List<Stored> read(ResultSet result, List<LockKey> keys) throws SQLException {
         Map<String, LockKey> ids = new HashMap<>();
         for (LockKey key : keys) {
@@ -117,7 +120,7 @@ final class SqlText {
         }
     }
 
-    /** Reads the result of {@link #list}. */
+    /** Reads the result of {@link #list}; a row without an id says whether this is a standby. */
     static List<Listed> listed(ResultSet result) throws SQLException {
         List<Listed> rows = new ArrayList<>();
         while (result.next()) {

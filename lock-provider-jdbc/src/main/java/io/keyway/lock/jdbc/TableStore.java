@@ -56,6 +56,7 @@ final class TableStore implements RowStore {
         listener = heard;
         client = incarnation.toString();
         Deadline deadline = Deadline.after(settings.connectTimeout());
+        TransactionPoolers.heed(settings, dialect, connections, deadline);
         new Schema(settings, dialect, table, (connection, floor) -> dialect.raise(connection, table, floor))
                 .prepare(connections, deadline);
         reached();

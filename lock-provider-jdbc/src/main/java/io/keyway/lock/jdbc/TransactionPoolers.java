@@ -12,29 +12,80 @@ import io.keyway.lock.spi.Deadline;
  */
 final class TransactionPoolers {
 
+    /** Others who use the pool may make a trial look as if there were none. */
+    private static final int TRIALS = 3;
+
     private TransactionPoolers() {}
 
+    /** For locks that are a session's. */
     static void refuse(JdbcSettings settings, Connections connections, Deadline deadline) throws Exception {
+        if (stands(connections, deadline)) {
+            throw new InvalidLockUrlException(settings.url() + ": a pool of transactions, as PgBouncer's, stands"
+                    + " between this client and PostgreSQL, so that a lock of a session would be anybody's. Connect"
+                    + " to the server itself, or to a pool of sessions, or use lock.mode=table.");
+        }
+    }
+
+    /**
+     * Has connections that are another's before or after be left as they are.
+     *
+     * @throws InvalidLockUrlException if that cannot be
+     */
+    static void heed(JdbcSettings settings, Dialect dialect, Connections connections, Deadline deadline)
+            throws Exception {
+        boolean canLeaveNothing;
+        try (Borrowed borrowed = connections.borrow()) {
+            borrowed.limit(deadline);
+            if (!dialect.isPooled(borrowed.connection)) {
+                return;
+            }
+            Dialect.Undo undo = dialect.leaveNothing(borrowed.connection).orElse(null);
+            canLeaveNothing = undo != null;
+            if (undo != null) {
+                undo.run();
+            }
+        }
+        boolean ofTransactions = stands(connections, deadline);
+        if (ofTransactions && !canLeaveNothing) {
+            throw new InvalidLockUrlException(settings.url() + ": a pool of transactions, as PgBouncer's, stands"
+                    + " between this DataSource and PostgreSQL, and its connections hide the driver, so that it"
+                    + " cannot be told to give statements no names: by them one client would carry out the statements"
+                    + " of another. Give a DataSource whose connections unwrap to org.postgresql.PGConnection, or"
+                    + " leave lock.dataSource out.");
+        }
+        if (canLeaveNothing) {
+            connections.leaveNothing(ofTransactions);
+        }
+    }
+
+    private static boolean stands(Connections connections, Deadline deadline) throws Exception {
         try (Borrowed one = connections.borrow();
                 Borrowed other = connections.borrow()) {
             one.limit(deadline);
             other.limit(deadline);
-            long before = AdvisorySql.backend(one.connection);
-            long beside;
-            long after;
-            other.connection.setAutoCommit(false);
-            try {
-                beside = AdvisorySql.backend(other.connection);
-                after = AdvisorySql.backend(one.connection);
-            } finally {
-                other.connection.rollback();
-                other.connection.setAutoCommit(true);
+            for (int i = 0; i < TRIALS; i++) {
+                if (stands(one, other)) {
+                    return true;
+                }
             }
-            if (before == beside || before != after || AdvisorySql.backend(other.connection) != beside) {
-                throw new InvalidLockUrlException(settings.url() + ": a pool of transactions, as PgBouncer's, stands"
-                        + " between this client and PostgreSQL, so that a lock of a session would be anybody's. Connect"
-                        + " to the server itself, or to a pool of sessions, or use lock.mode=table.");
-            }
+            return false;
         }
+    }
+
+    private static boolean stands(Borrowed one, Borrowed other) throws Exception {
+        long before = AdvisorySql.backend(one.connection);
+        long beside;
+        other.connection.setAutoCommit(false);
+        try {
+            beside = AdvisorySql.backend(other.connection);
+            // A pool with one session has none for the second question.
+            if (before == beside || before != AdvisorySql.backend(one.connection)) {
+                return true;
+            }
+        } finally {
+            other.connection.rollback();
+            other.connection.setAutoCommit(true);
+        }
+        return AdvisorySql.backend(other.connection) != beside;
     }
 }

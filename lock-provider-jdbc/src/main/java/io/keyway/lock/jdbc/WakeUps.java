@@ -124,6 +124,11 @@ final class WakeUps implements AutoCloseable {
 
     /** Returns when nobody has waited for a while; false if notifications do not arrive. */
     private boolean listen() throws Exception {
+        if (connections.sharesSessions()) {
+            // Whoever has the session next would be told.
+            deaf();
+            return false;
+        }
         try (Borrowed borrowed = connections.borrow()) {
             Optional<Dialect.Channel> channel = dialect.channel(borrowed.connection);
             if (channel.isEmpty()) {

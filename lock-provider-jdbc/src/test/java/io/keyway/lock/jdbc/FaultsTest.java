@@ -184,6 +184,32 @@ class FaultsTest {
         }
     }
 
+    /** As this server says of itself, that answers before it has written. */
+    @ParameterizedTest
+    @ValueSource(strings = {"url", "DataSource"})
+    void aGrantOutlastsACrashOfAServerThatAnswersBeforeItIsOnDisk(String by) throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url.substring("lock:".length()));
+        try (HikariDataSource pool = new HikariDataSource(config);
+                LockClient client = Locks.open(
+                        url + "&lock.ttl=10m",
+                        by.equals("url")
+                                ? ClientOptions.defaults()
+                                : ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pool));
+                LockClient other = Locks.open(url)) {
+            client.lock("first").acquire().close();
+            server.run("ALTER ROLE postgres SET synchronous_commit = off");
+            server.stopWalWriter();
+            Lease lease = client.lock("kept").acquire();
+            server.kill();
+            server.restart();
+            assertThat(other.lock("kept").tryAcquire(Duration.ZERO)).isEmpty();
+            assertThat(lease.isHeld()).isTrue();
+        } finally {
+            server.run("ALTER ROLE postgres RESET synchronous_commit");
+        }
+    }
+
     /** That a lock is free need not be on disk when it is said: a crash that takes it back costs time and no safety. */
     @Test
     void aReleaseThatACrashTakesBackLeavesTheLockToTheLease() throws Exception {

@@ -66,7 +66,7 @@ class RoundTripsTest {
     /** What a crash must not take back is on disk when it is said; that a lock is free may be said before. */
     @Test
     void onlyAReleaseThatLeavesNobodyWaitingIsNotWaitedForUntilItIsOnDisk() throws Exception {
-        String quick = "synchronous_commit";
+        String quick = "'synchronous_commit', 'off', true";
         Lease lease = client.lock("alone").acquire();
         assertThat(source.executed()).as("a grant").hasSize(1).noneMatch(sql -> sql.contains(quick));
         lease.close();

@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
-import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Grade;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
@@ -220,25 +217,6 @@ class SessionModeTest {
             assertThat(lease.isHeld()).isTrue();
             assertThat(beside.isHeld()).isTrue();
         }
-    }
-
-    /** Each transaction on another connection of the pool: what a pool of transactions does to sessions. */
-    @Test
-    void aPoolOfTransactionsIsRefused() throws Exception {
-        HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(base.substring("lock:".length()));
-        config.setMaximumPoolSize(3);
-        try (HikariDataSource pool = new HikariDataSource(config);
-                TransactionPool pooler = new TransactionPool(pool);
-                LockClient client =
-                        Locks.open(url, ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pooler.source()))) {
-            // It waits: without that the first connection may take longer than an attempt may.
-            assertThatThrownBy(() -> client.lock("x").tryAcquire(Duration.ofMinutes(1)))
-                    .isInstanceOf(InvalidLockUrlException.class)
-                    .hasMessageContaining("pool of transactions")
-                    .hasMessageContaining("lock.mode=table");
-        }
-        assertThat(atServer("x", true)).isZero();
     }
 
     @Test

@@ -121,6 +121,11 @@ public final class PostgresServer {
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
     }
 
+    /** Nothing that is committed without waiting for the disk gets there by itself from now on. */
+    public void stopWalWriter() throws SQLException, IOException, InterruptedException {
+        Signals.stop(number("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"));
+    }
+
     /** Starts it again with its data. */
     public void restart() throws IOException {
         Files.deleteIfExists(directory.resolve("data").resolve("postmaster.pid"));
