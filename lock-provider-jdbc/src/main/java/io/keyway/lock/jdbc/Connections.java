@@ -140,12 +140,35 @@ final class Connections implements AutoCloseable {
                 }
             }
             case REFUSED -> throw new NotExecutedException(settings.place() + " refused: " + e.getMessage(), e);
+            case READ_ONLY -> {
+                borrowed.discard();
+                throw readOnly(e);
+            }
             case UNWELCOME -> throw unwelcome(e);
             case UNKNOWN -> {
                 borrowed.discard();
                 throw e;
             }
         }
+    }
+
+    /**
+     * Has all connections of our own that nobody uses closed: they may lead where that one did, while the address leads
+     * elsewhere by now.
+     */
+    NotExecutedException readOnly(SQLException e) {
+        opening.lock();
+        try {
+            if (own != null && !closed) {
+                own.getHikariPoolMXBean().softEvictConnections();
+            }
+        } finally {
+            opening.unlock();
+        }
+        return new NotExecutedException(
+                settings.place() + " takes no writes, as a standby does: " + e.getMessage()
+                        + ". The next request connects anew",
+                e);
     }
 
     InvalidLockUrlException unwelcome(SQLException e) {
@@ -159,7 +182,8 @@ final class Connections implements AutoCloseable {
 
     /** Whether that says that the database is not there, or not for us. */
     boolean isUnreachable(Throwable failure) {
-        return failure instanceof SQLException e && dialect.failure(e) == Dialect.Failure.UNKNOWN;
+        return failure instanceof SQLException e
+                && (dialect.failure(e) == Dialect.Failure.UNKNOWN || dialect.failure(e) == Dialect.Failure.READ_ONLY);
     }
 
     /** A connection for as long as the caller wants it, beside all others; for listening. */

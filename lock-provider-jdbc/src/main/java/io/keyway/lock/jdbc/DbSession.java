@@ -33,6 +33,9 @@ final class DbSession {
 
     String backendStart = "";
 
+    /** The server takes no writes any more, and so gives no token: no lock is taken here, and those that are stay. */
+    volatile boolean readOnly;
+
     private volatile boolean broken;
     private volatile @Nullable Statement waiting;
 

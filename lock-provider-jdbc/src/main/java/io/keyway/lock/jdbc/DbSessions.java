@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -64,7 +65,7 @@ final class DbSessions implements AutoCloseable {
         try {
             while (true) {
                 for (DbSession session : all) {
-                    if (session.wanted.get() == 0 && session.use.tryAcquire()) {
+                    if (session.wanted.get() == 0 && !session.readOnly && session.use.tryAcquire()) {
                         return session;
                     }
                 }
@@ -92,7 +93,7 @@ final class DbSessions implements AutoCloseable {
         try {
             for (int i = all.size() - 1; i > 0; i--) {
                 DbSession session = all.get(i);
-                if (session.use.tryAcquire()) {
+                if (!session.readOnly && session.use.tryAcquire()) {
                     if (session.locks.get() == 0) {
                         return session;
                     }
@@ -132,6 +133,9 @@ final class DbSessions implements AutoCloseable {
 
     /** Gives it back. */
     void give(DbSession session) {
+        if (session.readOnly && session.locks.get() == 0) {
+            end(session, new SQLException("its server takes no writes", SqlText.READ_ONLY));
+        }
         lock.lock();
         try {
             if (!session.isBroken()) {
@@ -153,6 +157,7 @@ final class DbSessions implements AutoCloseable {
             Deadline deadline = Deadline.after(settings.requestTimeout());
             fresh.borrowed.limit(deadline);
             connections.watched(fresh.borrowed.connection, deadline, connection -> {
+                refuseStandby(connection);
                 AdvisorySql.watchful(connection, settings.requestTimeout());
                 AdvisorySql.identify(fresh);
                 return true;
@@ -161,6 +166,9 @@ final class DbSessions implements AutoCloseable {
             if (session != null) {
                 session.breakOff();
                 session = null;
+            }
+            if (dialect.failure(e) == Dialect.Failure.READ_ONLY) {
+                throw connections.readOnly(e);
             }
             throw new NotExecutedException("no session of " + settings.place() + ": " + Masked.message(e), e);
         } finally {
@@ -183,6 +191,14 @@ final class DbSessions implements AutoCloseable {
         return session;
     }
 
+    /** Whose locks keep nobody out at the primary. */
+    private void refuseStandby(Connection connection) throws SQLException {
+        Optional<String> why = dialect.obstacle(connection);
+        if (why.isPresent()) {
+            throw new SQLException("it " + why.get(), SqlText.READ_ONLY);
+        }
+    }
+
     /**
      * Does that on a session that the caller has taken. The session has at least the time of a request: a caller in
      * haste must not cost others their locks.
@@ -203,6 +219,11 @@ final class DbSessions implements AutoCloseable {
             }
             switch (dialect.failure(e)) {
                 case UNWELCOME -> throw connections.unwelcome(e);
+                case READ_ONLY -> {
+                    // It ends with its last lock.
+                    session.readOnly = true;
+                    throw connections.readOnly(e);
+                }
                 case REFUSED, REPEAT ->
                     throw new NotExecutedException(settings.place() + " refused: " + e.getMessage(), e);
                 case UNKNOWN -> end(session, e);

@@ -31,6 +31,8 @@ interface Dialect {
         REPEAT,
         /** Nothing: the database has refused it. */
         REFUSED,
+        /** Nothing: this server takes no writes, as a standby does, and another one behind the same address may. */
+        READ_ONLY,
         /** The database does not accept who asks, and will not. */
         UNWELCOME,
         /** Nobody knows. */

@@ -254,7 +254,7 @@ final class H2Dialect implements Dialect {
     @Override
     public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
             throws SQLException {
-        return SqlText.list(connection, table, NOW, prefix, after, max);
+        return SqlText.list(connection, SqlText.list(table, NOW), prefix, after, max);
     }
 
     @Override

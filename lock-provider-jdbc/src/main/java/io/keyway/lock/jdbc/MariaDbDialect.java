@@ -76,7 +76,7 @@ final class MariaDbDialect implements Dialect {
             // A password, or a right that is missing; no such database, or none in the URL.
             case 1044, 1045, 1046, 1049, 1142, 1143, 1227, 1370, 1698 -> Failure.UNWELCOME;
             // The server takes no writes.
-            case 1290, 1792, 1836 -> Failure.REFUSED;
+            case 1290, 1792, 1836 -> Failure.READ_ONLY;
             // Killed within its transaction, which is open still; a transaction that is open.
             case 1317, 1969, 1568 -> Failure.UNKNOWN;
             default ->

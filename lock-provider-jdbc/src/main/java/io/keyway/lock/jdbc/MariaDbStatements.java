@@ -87,7 +87,7 @@ final class MariaDbStatements {
 
     static String read(TableName table, int keys) {
         return IN_UTC + "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks() + " WHERE id IN (" + marks(keys)
-                + ") UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
+                + ") UNION ALL SELECT NULL, @@global.read_only, NULL, NULL, " + NOW;
     }
 
     static String list(TableName table) {

@@ -42,6 +42,9 @@ final class PostgresDialect implements Dialect {
     static final String ON_DISK = "CASE current_setting('synchronous_commit') WHEN 'off' THEN"
             + " set_config('synchronous_commit', 'local', true) END";
 
+    /** 1 where rows may be old: who reads there must not take what it reads for what is. */
+    static final String STANDBY = "pg_is_in_recovery()::int";
+
     private static final String WANTED = "w(id, name, kind, expected, free, state, mode, holders, since, until,"
             + " until_after, waiting, waiters, over, over_after)";
 
@@ -130,6 +133,7 @@ final class PostgresDialect implements Dialect {
             // No connection; the server ends; what it calls impossible; what the driver did not expect.
             case "08", "XX", "58", "99" -> Failure.UNKNOWN;
             case "57" -> state.equals("57014") ? Failure.REFUSED : Failure.UNKNOWN;
+            case "25" -> state.equals(SqlText.READ_ONLY + "x") ? Failure.READ_ONLY : Failure.REFUSED;
             case "28" -> Failure.UNWELCOME;
             default -> state.equals("42501") || state.equals("3D000") ? Failure.UNWELCOME : Failure.REFUSED;
         };
@@ -185,7 +189,7 @@ final class PostgresDialect implements Dialect {
             return List.of(oneRow.read(connection, table, keys.get(0)));
         }
         String sql = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks()
-                + " WHERE id = ANY (?) UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
+                + " WHERE id = ANY (?) UNION ALL SELECT NULL, " + STANDBY + ", NULL, NULL, " + NOW;
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setArray(
                     1,
@@ -303,7 +307,9 @@ final class PostgresDialect implements Dialect {
     @Override
     public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
             throws SQLException {
-        return SqlText.list(connection, table, NOW, prefix, after, max);
+        String sql = "(" + SqlText.list(table, NOW) + ") UNION ALL SELECT NULL, " + STANDBY + ", NULL, NULL, " + NOW
+                + ", NULL, NULL";
+        return SqlText.list(connection, sql, prefix, after, max);
     }
 
     /**

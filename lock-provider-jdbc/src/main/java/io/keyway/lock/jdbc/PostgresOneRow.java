@@ -90,7 +90,7 @@ final class PostgresOneRow {
                     Way.CHANGE, change + "l.version = ?" + end,
                     Way.FREE, freeing(table) + "l.version = ?" + RETURNING + WITHOUT_DISK + telling));
             String read = "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks()
-                    + " WHERE id = ? UNION ALL SELECT NULL, NULL, NULL, NULL, " + NOW;
+                    + " WHERE id = ? UNION ALL SELECT NULL, " + PostgresDialect.STANDBY + ", NULL, NULL, " + NOW;
             Map<Way, String> withRead = new EnumMap<>(alone);
             withRead.replaceAll((way, text) -> text + "; " + read);
             return new Texts(alone, withRead, read);

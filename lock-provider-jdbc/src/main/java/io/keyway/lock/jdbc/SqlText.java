@@ -25,6 +25,12 @@ final class SqlText {
     /** The columns of a row as they are read, in the order of {@link #stored}. */
     static final String ROW = "id, version, written, state";
 
+    /** The state of a failure that says that a server takes no writes. */
+    static final String READ_ONLY = "25006";
+
+    /** What MariaDB calls it. */
+    private static final int OPTION_PREVENTS = 1290;
+
     /** The name under which the floor of tokens is kept. */
     static final String FLOOR = "tokenFloor";
 
@@ -41,8 +47,8 @@ final class SqlText {
     }
 
     /**
-     * Reads a result of {@link #ROW}, the clock, and, in a row without an id, the clock alone, with a version that is not
-     * 0 if the rows are those of a server that follows another, and may be old.
+     * Reads a result of {@link #ROW}, the clock, and, in a row without an id, the clock alone, with a version that is
+     * not 0 if the rows are those of a server that follows another, and may be old.
      */
     static List<Stored> read(ResultSet result, List<LockKey> keys) throws SQLException {
         Map<String, LockKey> ids = new HashMap<>();
@@ -54,12 +60,20 @@ final class SqlText {
         while (result.next()) {
             now = result.getLong(5) * 1000;
             LockKey key = ids.get(result.getString(1));
-            if (key != null) {
+            if (key == null) {
+                refuseStandby(result);
+            } else {
                 found.put(key, stored(key, result));
             }
         }
         Stored none = new Stored(Row.FREE, 0, now);
         return keys.stream().map(key -> found.getOrDefault(key, none)).toList();
+    }
+
+    private static void refuseStandby(ResultSet result) throws SQLException {
+        if (result.getLong(2) != 0) {
+            throw new SQLException("a standby, which knows of late what is held", READ_ONLY, OPTION_PREVENTS);
+        }
     }
 
     /**
@@ -110,9 +124,9 @@ final class SqlText {
     }
 
     /** Carries out {@link #list}. */
-    static List<Listed> list(Connection connection, TableName table, String now, String prefix, String after, int max)
+    static List<Listed> list(Connection connection, String sql, String prefix, String after, int max)
             throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(list(table, now))) {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             listing(statement, prefix, after, max);
             try (ResultSet result = statement.executeQuery()) {
                 return listed(result);
@@ -124,6 +138,10 @@ final class SqlText {
     static List<Listed> listed(ResultSet result) throws SQLException {
         List<Listed> rows = new ArrayList<>();
         while (result.next()) {
+            if (result.getString(1) == null) {
+                refuseStandby(result);
+                continue;
+            }
             LockKey key = new LockKey(LockKey.Kind.valueOf(result.getString(6)), LockName.of(result.getString(7)));
             rows.add(new Listed(key, stored(key, result)));
         }

@@ -5,14 +5,19 @@ import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.tck.proxy.Ports;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -21,7 +26,7 @@ import java.util.stream.Stream;
  * A PostgreSQL on the loopback address. All test classes of a JVM share one, each in a schema of its own; who kills it
  * starts it again. Thread-bound to the test.
  */
-public final class PostgresServer {
+public final class PostgresServer implements AutoCloseable {
 
     private static final AtomicInteger SCHEMAS = new AtomicInteger();
     private static PostgresServer shared;
@@ -44,6 +49,49 @@ public final class PostgresServer {
             Runtime.getRuntime().addShutdownHook(new Thread(shared::end, "postgres-end"));
         }
         return shared;
+    }
+
+    /** One that no other test has; whoever makes it closes it. */
+    public static PostgresServer own() throws IOException {
+        return new PostgresServer(Files.createTempDirectory("keyway-postgres-"), Ports.free());
+    }
+
+    /**
+     * A hot standby with the data that this server has now. This one is started again meanwhile.
+     *
+     * @param follows whether it goes on to follow this one; else it stays as it is
+     */
+    public PostgresServer standby(boolean follows) throws IOException {
+        end();
+        Path directory = Files.createTempDirectory("keyway-standby-");
+        Path from = this.directory.resolve("data");
+        Path to = directory.resolve("data");
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                if (!file.endsWith("postmaster.pid") && !file.endsWith("epg-lock")) {
+                    Files.copy(file, to.resolve(from.relativize(file)), StandardCopyOption.COPY_ATTRIBUTES);
+                }
+            }
+        }
+        Files.createFile(to.resolve("standby.signal"));
+        if (follows) {
+            Files.writeString(
+                    to.resolve("postgresql.auto.conf"),
+                    "primary_conninfo = 'host=127.0.0.1 port=" + port + " user=postgres'\n",
+                    StandardOpenOption.APPEND);
+        }
+        restart();
+        return new PostgresServer(directory, Ports.free());
+    }
+
+    /** Has a standby take over. */
+    public void promote() throws SQLException {
+        run("SELECT pg_promote()");
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress address() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
     private void run() throws IOException {
@@ -161,6 +209,17 @@ public final class PostgresServer {
                 .trim());
         ProcessHandle first = ProcessHandle.of(pid).orElseThrow();
         return Stream.concat(Stream.of(first), first.descendants()).toList();
+    }
+
+    /** Ends one that is nobody else's. */
+    @Override
+    public void close() throws IOException {
+        end();
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
+                Files.delete(file);
+            }
+        }
     }
 
     private void end() {

@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
  * connections.
  */
 public final class FaultProxy implements AutoCloseable {
-    private final InetSocketAddress target;
     private final InetSocketAddress address;
     private final Selector selector;
     private final ByteBuffer incoming = ByteBuffer.allocateDirect(64 * 1024);
@@ -41,6 +40,7 @@ public final class FaultProxy implements AutoCloseable {
     private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
     private final Thread thread;
     private final long start = System.nanoTime();
+    private volatile InetSocketAddress target;
     private Arrivals arrivals = Arrivals.SERVED;
     /** How many more requests are answered before answers are thrown away; negative if all are. */
     private int answersLeft = -1;
@@ -127,6 +127,11 @@ public final class FaultProxy implements AutoCloseable {
             endAll(true);
             admit(Arrivals.REFUSED);
         });
+    }
+
+    /** From now on new connections lead to that server, as after a change in a name service; present ones stay. */
+    public void redirect(InetSocketAddress server) {
+        command(() -> target = server);
     }
 
     /** From now on new connections are treated so; present ones stay. */
