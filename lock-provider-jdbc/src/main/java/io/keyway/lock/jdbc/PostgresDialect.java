@@ -133,7 +133,7 @@ final class PostgresDialect implements Dialect {
             // No connection; the server ends; what it calls impossible; what the driver did not expect.
             case "08", "XX", "58", "99" -> Failure.UNKNOWN;
             case "57" -> state.equals("57014") ? Failure.REFUSED : Failure.UNKNOWN;
-            case "25" -> state.equals(SqlText.READ_ONLY + "x") ? Failure.READ_ONLY : Failure.REFUSED;
+            case "25" -> state.equals(SqlText.READ_ONLY) ? Failure.READ_ONLY : Failure.REFUSED;
             case "28" -> Failure.UNWELCOME;
             default -> state.equals("42501") || state.equals("3D000") ? Failure.UNWELCOME : Failure.REFUSED;
         };
