@@ -71,6 +71,11 @@ abstract class AttachedMembers extends FixedMembers {
      */
     abstract long confirmedWithin();
 
+    /** Whether its members elect leaders: who does not hear that the cluster has never run has forgotten its votes. */
+    private boolean elects() {
+        return algorithm.isElastic();
+    }
+
     /** The members that there are at first. */
     List<String> listed() {
         return ids;
@@ -109,7 +114,7 @@ abstract class AttachedMembers extends FixedMembers {
         node.disk().start(1 + world.now() / Nanos.SECOND, world.options().maxTtl());
         String id = ids.get(node.slot());
         List<String> listed = listed();
-        boolean isFirstUse = node.incarnation() == 1 && confirmedWithin() > 0 && listed.contains(id);
+        boolean isFirstUse = node.incarnation() == 1 && listed.contains(id) && (confirmedWithin() > 0 || elects());
         Membership membership = new Membership(id, listed, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions = new MemberSessions(
                 settings,
@@ -124,13 +129,16 @@ abstract class AttachedMembers extends FixedMembers {
         }
         Cell cell = new Cell(authorities[node.slot()].watch().watched(watched(node.slot(), machines)), sessions);
         node.open(0, cell, null);
+        if (isFirstUse && confirmedWithin() == 0) {
+            node.input(new Input.Confirmed(node.clock(), 0, true));
+        }
         RecordCodec records = algorithm.records().orElseThrow();
         for (byte[] stored : disks.getOrDefault(node.slot(), Map.of()).values()) {
             DurableRecord record = read(records, stored);
             node.input(new Input.Command(records.key(record), new Restored(record)));
         }
         algorithm.startingMachines().forEach(key -> node.input(new Input.Command(key, new Started())));
-        if (isFirstUse) {
+        if (isFirstUse && confirmedWithin() > 0) {
             Runnable confirmed = () -> confirmed(node);
             long after = new Draws(world.options().seed(), 17 + node.slot()).below(confirmedWithin());
             world.wake(node, after, 0, confirmed);

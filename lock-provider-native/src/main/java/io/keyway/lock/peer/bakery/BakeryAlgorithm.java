@@ -135,6 +135,11 @@ public final class BakeryAlgorithm implements Algorithm {
     }
 
     @Override
+    public int leases() {
+        return BakeryLeader.VOTE;
+    }
+
+    @Override
     public Algorithm openedWith(OpenRequest request) {
         return request.get(NativeOptions.GUARD) == 0
                 ? this

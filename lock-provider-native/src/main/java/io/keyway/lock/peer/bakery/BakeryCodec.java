@@ -217,7 +217,7 @@ final class BakeryCodec implements BodyCodec {
                         : kind == Yield.class ? new Yield(meeting, number) : new Question(meeting, number);
     }
 
-    /** What a member forces: how far tickets are reserved, which is never 0, or 0 and a ballot. */
+    /** What a member forces: how far tickets are reserved, which is never 0, and its seat; or 0 and a ballot. */
     static final class Records implements RecordCodec {
         private final ElectionCodec elections = new ElectionCodec(BakeryKeys.ELECTION);
 
@@ -231,14 +231,15 @@ final class BakeryCodec implements BodyCodec {
             if (ElectionCodec.writes(record)) {
                 elections.write(record, out.number(0));
             } else {
-                out.number(((Reserved) record).ticket());
+                Reserved reserved = (Reserved) record;
+                ElectionCodec.id(reserved.since(), out.number(reserved.ticket()));
             }
         }
 
         @Override
         public DurableRecord read(WireReader in) throws WireException {
             long reserved = in.number(Ticket.MAX_STAMP);
-            return reserved == 0 ? elections.record(in) : new Reserved(reserved);
+            return reserved == 0 ? elections.record(in) : new Reserved(reserved, ElectionCodec.id(in));
         }
     }
 }

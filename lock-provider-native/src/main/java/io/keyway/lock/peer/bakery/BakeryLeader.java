@@ -79,9 +79,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>A soft writer is let in when nobody else is known here, and gives way to whoever comes before it holds.
  *   <li>B4. What a home has dropped, or does not say again, is over here. Messages of a session come in order, and
  *       those of an earlier session never after those of a later one.
- *   <li>B5. A leader that starts anew is silent until nothing that its former lives have said is counted.
+ *   <li>B5. A leader that starts anew is silent until nothing that its former lives have said is counted: a life that
+ *       is quarantined at its start for one of the longest leases more than that.
  *   <li>V3. A leader that has got a seat is silent until nothing that the former one has said is counted, which is two
- *       leases after the view was elected by which it got it. It hears homes that know of its seat, and only those.
+ *       leases after the view was elected by which it got it. That it has spoken in its seat is on its disk: a life
+ *       that finds itself with a seat in which none has spoken is silent as if it had got it now. It hears homes that
+ *       know of its seat, and only those.
  *   <li>V6. It lets no ticket in above what a majority of the members has recorded, and begins above what was recorded
  *       when it got its seat.
  *   <li>It serves the homes of its latest view, and takes a new ticket under the number alone that its home has there.
@@ -115,6 +118,8 @@ class BakeryLeader implements Machine, Promising {
     private boolean open;
     /** The view by which this member has got its seat; NONE if it has none. */
     private ViewId tenure = ViewId.NONE;
+    /** The view since which it has the seat in which it spoke last, in this life or a former one. */
+    private ViewId spoken = ViewId.NONE;
     /** When nobody counts what the former leader has said; NEVER if that is so. */
     private long seated = Turn.NEVER;
 
@@ -158,6 +163,11 @@ class BakeryLeader implements Machine, Promising {
 
     /** Whether what a home does not say again is over. */
     boolean forgetsWhatIsOver() {
+        return true;
+    }
+
+    /** Whether a life heeds that none has spoken in the seat with which it finds itself. */
+    boolean heedsSilences() {
         return true;
     }
 
@@ -227,7 +237,9 @@ class BakeryLeader implements Machine, Promising {
             }
             answerAgain(up.member(), turn);
         } else if (call instanceof MemberView.Restored restored) {
-            reserved = ((Reserved) restored.record()).ticket();
+            Reserved record = (Reserved) restored.record();
+            reserved = record.ticket();
+            spoken = record.since();
         } else if (call instanceof MemberView.Started) {
             start(turn);
         } else if (call instanceof MemberView.Opening) {
@@ -282,7 +294,9 @@ class BakeryLeader implements Machine, Promising {
         }
         high = Math.max(high, floorOfSeat(elected.recorded()));
         floor = Ticket.later(floor, new Ticket(high, Ticket.MAX_PROCESS));
-        if (!elected.restored() && !view.first() && silenceOfSeat(turn) > 0) {
+        boolean isFirst = view.first() && !elected.restored();
+        boolean mayBeCounted = !isFirst && !since.equals(spoken) && (heedsSilences() || !elected.restored());
+        if (mayBeCounted && silenceOfSeat(turn) > 0) {
             turn.goal(BakeryGoal.SEATED);
             seated = turn.now() + silenceOfSeat(turn);
         }
@@ -333,11 +347,20 @@ class BakeryLeader implements Machine, Promising {
             return;
         }
         speaks = true;
+        if (!spoken.equals(tenure)) {
+            spoken = tenure;
+            record(high, turn);
+        }
         reserve(turn);
         for (LeaderTable table : List.copyOf(tables.values())) {
             table.entries.values().forEach(entry -> answerEntering(entry, turn));
             settle(table, turn);
         }
+    }
+
+    private void record(long ticket, Turn turn) {
+        reserved = Math.max(reserved, ticket);
+        turn.force(new Reserved(reserved, spoken));
     }
 
     private void settleAll(Turn turn) {
@@ -449,8 +472,7 @@ class BakeryLeader implements Machine, Promising {
         reserve(turn);
         if (high > reserved) {
             turn.goal(BakeryGoal.TICKETS_RESERVED);
-            reserved = high + BLOCK;
-            turn.force(new Reserved(reserved));
+            record(high + BLOCK, turn);
         }
         LeaderTable table = tables.computeIfAbsent(add.name(), name -> new LeaderTable(name, floor));
         Entry entry = entry(table, id, home, add.mode(), add.owner(), add.age(), turn);
@@ -730,20 +752,7 @@ class BakeryLeader implements Machine, Promising {
     private void armLapses(Turn turn) {
         long next = Turn.NEVER;
         for (LeaderTable table : tables.values()) {
-            boolean written = false;
-            for (Entry active : table.active()) {
-                next = Turn.earlier(next, active.until);
-                written |= !active.mode.isReader();
-            }
-            if (!written && speaks) {
-                next = Turn.earlier(next, table.nextQuiet(turn.now()));
-                for (Entry entry : table.entries.values()) {
-                    if (entry.ticket == null) { // from then on it keeps nobody waiting
-                        long at = entry.enteredAt + turn.member().maxTtl();
-                        next = turn.now() - at < 0 ? Turn.earlier(next, at) : next;
-                    }
-                }
-            }
+            next = Turn.earlier(next, table.nextChange(speaks, turn.member().maxTtl(), turn.now()));
         }
         turn.timer(LAPSES, next);
     }
@@ -772,20 +781,8 @@ class BakeryLeader implements Machine, Promising {
     // Administrators
 
     private ParticipantList listed(String name, Turn turn) {
-        ParticipantList all = new ParticipantList();
         LeaderTable table = tables.get(name);
-        if (table != null) {
-            table.active().forEach(entry -> all.add(entry.holder(turn.now())));
-            for (Entry entry : table.waiting()) {
-                Participant waiter = entry.waiter(turn.now());
-                if (entry.isLast()) {
-                    all.addSoftWriter(waiter);
-                } else {
-                    all.add(waiter);
-                }
-            }
-        }
-        return all;
+        return table == null ? new ParticipantList() : table.listed(turn.now());
     }
 
     private void show(HomeCall.Show show, Turn turn) {
@@ -861,6 +858,7 @@ class BakeryLeader implements Machine, Promising {
         copy.self = self;
         copy.open = open;
         copy.tenure = tenure;
+        copy.spoken = spoken;
         copy.seated = seated;
         copy.bound = bound;
         copy.wanted = wanted;
@@ -877,6 +875,7 @@ class BakeryLeader implements Machine, Promising {
                 .put(reserved)
                 .put(open)
                 .value(tenure)
+                .value(spoken)
                 .time(seated)
                 .put(bound)
                 .put(wanted)

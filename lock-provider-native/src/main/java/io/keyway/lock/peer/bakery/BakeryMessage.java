@@ -173,6 +173,11 @@ sealed interface BakeryMessage extends Message {
      */
     record Leading(ViewId since, long highest) implements BetweenHomes {}
 
-    /** No ticket of this leader is above that one, and no later life of it lets one in that is not. */
-    record Reserved(long ticket) implements DurableRecord {}
+    /**
+     * What a leader forces.
+     *
+     * @param ticket no ticket of this leader is above that one, and no later life of it lets one in that is not; not 0
+     * @param since it has spoken in the seat that it has since that view; NONE if it has spoken in none
+     */
+    record Reserved(long ticket, ViewId since) implements DurableRecord {}
 }

@@ -6,6 +6,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.ParticipantList;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -254,7 +255,7 @@ final class LeaderTable {
     }
 
     /** When the time of the next soft writer is over; NEVER if there is none. */
-    long nextQuiet(long now) {
+    private long nextQuiet(long now) {
         long next = Turn.NEVER;
         for (Entry entry : entries.values()) {
             if (entry.mode.isSoft() && !entry.active && quietUntil(entry) - now > 0) {
@@ -262,6 +263,41 @@ final class LeaderTable {
             }
         }
         return next;
+    }
+
+    /** When time alone changes something here; {@link Turn#NEVER} if it does not. */
+    long nextChange(boolean speaks, long maxTtl, long now) {
+        long next = Turn.NEVER;
+        boolean written = false;
+        for (Entry active : active()) {
+            next = Turn.earlier(next, active.until);
+            written |= !active.mode.isReader();
+        }
+        if (written || !speaks) {
+            return next;
+        }
+        for (Entry entry : entries.values()) {
+            long at = entry.enteredAt + maxTtl; // from then on it keeps nobody waiting
+            if (entry.ticket == null && now - at < 0) {
+                next = Turn.earlier(next, at);
+            }
+        }
+        return Turn.earlier(next, nextQuiet(now));
+    }
+
+    /** For administrators. */
+    ParticipantList listed(long now) {
+        ParticipantList all = new ParticipantList();
+        active().forEach(entry -> all.add(entry.holder(now)));
+        for (Entry entry : waiting()) {
+            Participant waiter = entry.waiter(now);
+            if (entry.isLast()) {
+                all.addSoftWriter(waiter);
+            } else {
+                all.add(waiter);
+            }
+        }
+        return all;
     }
 
     LeaderTable copy() {

@@ -294,8 +294,6 @@ public final class ClusterMember extends Member {
         disk().runAfter(REPORT_MILLIS, this::report);
     }
 
-    // What a member of a cluster stands on
-
     @Override
     protected void check() throws IOException {
         directory.check();
@@ -357,8 +355,6 @@ public final class ClusterMember extends Member {
     public boolean isRemoved() {
         return removed;
     }
-
-    // The end
 
     @Override
     public void close() {

@@ -54,10 +54,11 @@ import java.util.TreeSet;
  *       than the present view. Who knew no view has confirmed none: the leaders of a first view, who need not be
  *       silent, would not have to wait for those who count by one that it voted for.
  *   <li>A leader that others hear stays: it keeps its seat, and the view since which it has it.
- *   <li>V5. Who has started without a record is silent until nothing stands that it can have confirmed, and until a
- *       majority of others, none of which has forgotten, has said what it has promised; or all others have, of whom
- *       those that have forgotten have waited too. Where all say that the cluster has never run, nobody has
- *       forgotten anything.
+ *   <li>V5. A member that has started without a record has forgotten what it has promised, and records nothing before
+ *       it has learned that: so has its next life, however long the former one has waited. It is silent until nothing
+ *       stands that it can have confirmed, and until a majority of others, none of which has forgotten, has said what
+ *       it has promised; or all others have, of whom those that have forgotten have waited too. Where all say that the
+ *       cluster has never run, nobody has forgotten anything.
  *   <li>V6. Leaders let in no ticket above what a majority has recorded by the view that they lead in; so whoever
  *       counts the votes for the next view knows a bound of all of them. {@link Bounds} says what is recorded.
  *   <li>A view counts by the list of members that it has. A majority of the list before it and of its own has voted for
@@ -112,11 +113,11 @@ class Election implements Machine {
     private int random;
     private Phase phase = Phase.BOOTING;
     private boolean started;
-    /** It has no record, although it may have had one. */
+    /** It has no record, although it may have had one: it takes no part before it has learned. */
     private boolean forgot;
     /** Its quarantine is over. */
     private boolean opened;
-    /** It has waited for so long that nothing stands that it may have confirmed in a former life. */
+    /** Nothing stands any more that it may have confirmed in a former life. */
     private boolean waited;
     /** It is in no list that it knows of, and has waited for so long that no vote of a former life is on its way. */
     private boolean listened;
@@ -211,16 +212,17 @@ class Election implements Machine {
         adopted = adopted.listed(lists.configured());
         life = turn.draw(62);
         random = (int) turn.draw(Identifier.RANDOM_BITS);
-        waited = !turn.member().quarantined();
-        forgot = !recordedOnce && !waited && learns();
+        forgot = !recordedOnce && learns();
         started = true;
-        if (!waited) {
-            turn.member().awaitOpening(settings.key());
-        }
         if (!forgot) {
-            record(turn); // its next life can tell that it has not forgotten
+            record(turn);
         } else if (!lists.configured().contains(self)) {
             turn.timer(WAITED, turn.now() + LAPSE);
+        }
+        if (turn.member().quarantined()) {
+            turn.member().awaitOpening(settings.key());
+        } else {
+            opens(turn);
         }
         relist(turn);
         peers.watch(settings.key());
@@ -640,7 +642,7 @@ class Election implements Machine {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         }
         View view = last.listed(counting.base()).next(counting.view(), seating.seats(), target);
-        adopt(view, counting.recorded(settings.bounds()), turn);
+        adopt(view, false, counting.recorded(settings.bounds()), turn);
         sayToAll(new Leaders(settings.key(), view, recorded), turn); // to whom it is without, too
         relist(turn);
     }
@@ -656,7 +658,7 @@ class Election implements Machine {
             if (!id.equals(promised)) {
                 turn.goal(ElectionGoal.LATE);
             }
-            adopt(said.view(), said.recorded(), turn);
+            adopt(said.view(), false, said.recorded(), turn);
             relist(turn);
         } else if (id.compareTo(latest().id()) > 0) {
             missed = said.view();
@@ -664,7 +666,7 @@ class Election implements Machine {
         }
     }
 
-    private void adopt(View view, long bound, Turn turn) {
+    private void adopt(View view, boolean known, long bound, Turn turn) {
         adopted = view;
         promised = view.id();
         recorded = settings.bounds().after(recorded, bound);
@@ -678,7 +680,7 @@ class Election implements Machine {
         failures = 0;
         confirmations.forgetBounds();
         lost.forget();
-        tell(new ElectionCall.Elected(view, false, recorded), turn);
+        tell(new ElectionCall.Elected(view, known, recorded), turn);
         ask(turn);
         Map<String, Confirm> questions = new TreeMap<>(early);
         early.clear();
@@ -740,15 +742,14 @@ class Election implements Machine {
         }
         List<String> counted = lists.of(adopted);
         long asked = confirmations.majorityAsked(counted, turn.now());
-        long until = asked == Turn.NEVER
-                ? Turn.NEVER
-                : asked + settings.lease(turn.member().maxTtl());
+        long lease = settings.lease(turn.member().maxTtl());
+        long until = asked == Turn.NEVER ? Turn.NEVER : asked + lease;
         if (until != Turn.NEVER && (leased == Turn.NEVER || until - leased > 0)) {
             leased = until;
             tell(new ElectionCall.Leased(until), turn);
         }
         boolean asksMore = wanted > granted && recorded >= wanted && !isStuck();
-        if (asksMore && confirmations.haveRecorded(counted, self, wanted)) {
+        if (asksMore && confirmations.haveRecorded(counted, self, wanted, turn.now() - lease)) {
             granted = wanted;
             tell(new ElectionCall.Recorded(granted), turn);
         }
@@ -773,7 +774,7 @@ class Election implements Machine {
         forgot = false;
         record(turn);
         if (latest.id().compareTo(promised) >= 0 && !latest.id().equals(ViewId.NONE)) {
-            adopt(latest, recorded, turn);
+            adopt(latest, true, recorded, turn);
         } else {
             missed = latest;
         }

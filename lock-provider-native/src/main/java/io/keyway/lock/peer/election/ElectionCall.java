@@ -8,7 +8,8 @@ public sealed interface ElectionCall extends Call {
     /**
      * To its users: a view was elected.
      *
-     * @param restored this member knew it in a former life
+     * @param restored it was elected before this life of the member took part: a record has it, or others have said so
+     *     to a member that has lost its records
      * @param recorded no leader of a former view was to let in a ticket above that one
      */
     record Elected(View view, boolean restored, long recorded) implements ElectionCall {}

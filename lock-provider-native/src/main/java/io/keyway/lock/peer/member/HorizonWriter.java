@@ -41,6 +41,9 @@ public final class HorizonWriter {
     private final Leave leave;
     private final Consumer<IOException> failed;
     private final long beyond;
+    /** The horizon of former lives. */
+    private final long inherited;
+
     private final ConcurrentLinkedQueue<Asked> asked = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean due = new AtomicBoolean();
     // Of the disk's thread, after the start.
@@ -84,6 +87,7 @@ public final class HorizonWriter {
         this.epoch = epoch;
         this.largestTtl = largestTtl;
         this.horizon = horizon;
+        this.inherited = horizon;
         this.kept = kept;
         this.listOpened = listOpened;
         this.beyond = beyond;
@@ -109,13 +113,14 @@ public final class HorizonWriter {
     public void opened(long longestTtl, Runnable done) {
         disk.run(() -> {
             boolean newList = !listOpened;
-            if (!newList && largestTtl == longestTtl) {
+            boolean isOver = facts.nanoTime() - inherited >= 0; // what was promised to members may last longer
+            if (!newList && (largestTtl == longestTtl || !isOver)) {
                 return;
             }
             try {
                 leave.check();
                 listOpened = true;
-                largestTtl = longestTtl;
+                largestTtl = isOver ? longestTtl : largestTtl;
                 force();
             } catch (IOException e) {
                 failed.accept(e);

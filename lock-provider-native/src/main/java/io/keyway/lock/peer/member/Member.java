@@ -17,7 +17,6 @@ import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -112,11 +111,13 @@ public abstract class Member implements AutoCloseable {
         this.maxTtl = maxTtl;
         this.threadName = threadName;
         this.shards = shards;
-        this.previous = PreviousRun.of(file, factory.algorithm().id(), maxTtl, System.nanoTime());
+        RecordFile found = records(factory, file, facts);
+        this.records = found;
+        Optional<String> lost = found == null ? Optional.empty() : found.lost();
+        this.previous = PreviousRun.of(file, lost, factory.algorithm(), maxTtl, System.nanoTime());
         this.startedAt = System.nanoTime();
         this.epoch = file.nextEpoch(heardEpoch);
         this.disk = new DiskThread(threadName + "-disk", this::mustStop);
-        this.records = records(factory, file, facts);
         this.horizons = new HorizonWriter(
                 file,
                 records,
@@ -138,13 +139,7 @@ public abstract class Member implements AutoCloseable {
             return null;
         }
         Path records = file.path().resolveSibling(RECORDS);
-        if (file.moved() && Files.deleteIfExists(records)) { // of what it served before the last life, or earlier
-            facts.forceName(records);
-        }
-        boolean hasRun = !(file.moved()
-                || file.start() instanceof StartState.Missing
-                || file.start() instanceof StartState.FirstUse);
-        return RecordFile.open(records, codec.get(), facts, hasRun);
+        return RecordFile.open(records, codec.get(), facts, file.lost());
     }
 
     /** The longest lease, in nanoseconds, that this run or a former one may have given. */

@@ -126,6 +126,14 @@ public final class MemberFile implements AutoCloseable {
     }
 
     /**
+     * Why nothing counts that a former life of this member has left in a file beside this one; empty if it counts. What
+     * is lost has to be so on disk before the first {@link #force}, by which this directory is this member's own again.
+     */
+    Optional<String> lost() {
+        return found.lost();
+    }
+
+    /**
      * The longest lease, in nanoseconds, that a former life of this member may have left, as far as the file knows; 0
      * if it knows of none.
      */
@@ -136,9 +144,18 @@ public final class MemberFile implements AutoCloseable {
         return stored.map(last -> last.record().largestTtlNanos()).orElse(0L);
     }
 
-    /** How long to wait before the first grant, from now. */
+    /** How long to wait before the first grant, from now, if nobody counts on this member for longer than a lease. */
     public Quarantine quarantine() {
-        return Quarantine.of(found.start(), settings, facts);
+        return quarantine(found.start(), 1);
+    }
+
+    /**
+     * The same, of a member that finds that.
+     *
+     * @param leases as of {@link io.keyway.lock.peer.service.Algorithm#leases}
+     */
+    Quarantine quarantine(StartState start, int leases) {
+        return Quarantine.of(start, settings, leases, facts);
     }
 
     /** Nanoseconds that have surely passed since that record was written. */

@@ -42,6 +42,7 @@ public final class MemberFileReader {
      * @param list the member list of the last life; empty if there was none, or none that can be read
      * @param moved whether this member's last life, as this file tells of it, served another algorithm
      * @param waited whether that life had not opened under its list, and so did not know whom others serve
+     * @param lost as of {@link MemberFile#lost}
      * @param provable whoever may believe in a grant of an earlier life has a byte of the present clients.lock
      */
     record Found(
@@ -50,8 +51,16 @@ public final class MemberFileReader {
             Optional<StoredList> list,
             boolean moved,
             boolean waited,
+            Optional<String> lost,
             boolean provable) {
-        static final Found NOTHING = new Found(new StartState.Missing(), 0, Optional.empty(), false, false, false);
+        static final Found NOTHING = new Found(
+                new StartState.Missing(),
+                0,
+                Optional.empty(),
+                false,
+                false,
+                Optional.of("the member file is missing"),
+                false);
     }
 
     Found read() throws IOException {
@@ -61,14 +70,16 @@ public final class MemberFileReader {
         Optional<Whole> newest = newest(a, b);
         long sequence = newest.map(w -> w.stored().sequence()).orElse(0L);
         StartState start = judge(a, b, newest, now);
-        Optional<StoredRecord> own = start instanceof StartState.Damaged
+        boolean unknown = Stream.of(a, b).anyMatch(each -> each instanceof OtherFormat);
+        Optional<StoredRecord> own = start instanceof StartState.Damaged || unknown
                 ? Optional.empty()
                 : newest.map(Whole::stored).filter(this::ofThisMember);
         Optional<StoredList> list = own.map(stored -> list(stored, now));
         boolean moved = own.filter(stored -> stored.settings().algorithm() != settings.algorithm())
                 .isPresent();
         boolean waited = own.filter(stored -> !stored.record().listOpened()).isPresent();
-        return new Found(start, sequence, list, moved, waited, provable(a, b, newest, now));
+        Optional<String> lost = lost(start, own, moved, now);
+        return new Found(start, sequence, list, moved, waited, lost, provable(a, b, newest, now));
     }
 
     /**
@@ -223,12 +234,30 @@ public final class MemberFileReader {
     }
 
     private static Optional<String> altered(StoredRecord stored, Optional<FileFacts> file) {
-        if (file.isEmpty() || file.get().inode() != stored.inode()) {
-            return Optional.of("the member file is a copy of the one that was written");
+        return altered("the member file", stored.inode(), stored.wallMillis(), file);
+    }
+
+    /** Whether a file is not the one that was written last in that inode and at that time: why; empty if it is. */
+    static Optional<String> altered(String what, long inode, long wallMillis, Optional<FileFacts> now) {
+        if (now.isEmpty() || now.get().inode() != inode) {
+            return Optional.of(what + " is a copy of the one that was written");
         }
-        return Math.abs(file.get().changedMillis() - stored.wallMillis()) > CHANGE_SLACK_MILLIS
-                ? Optional.of("the member file was changed by something else since it was written, or restored")
+        return Math.abs(now.get().changedMillis() - wallMillis) > CHANGE_SLACK_MILLIS
+                ? Optional.of(what + " was changed by something else since it was written, or restored")
                 : Optional.empty();
+    }
+
+    /** As of {@link MemberFile#lost}. */
+    private Optional<String> lost(
+            StartState start, Optional<StoredRecord> own, boolean moved, Optional<FileFacts> now) {
+        if (start instanceof StartState.FirstUse) {
+            return Optional.of("this cluster never ran");
+        } else if (own.isEmpty()) {
+            return Optional.of("there is no member file that tells of this member");
+        } else if (moved) {
+            return Optional.of("this member served another algorithm");
+        }
+        return altered(own.get(), now);
     }
 
     private Optional<String> clocks(StoredRecord stored) {

@@ -1,13 +1,36 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.wire.WireException;
 import java.time.Duration;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the previous run of a member leaves to the next one.
+ * What the previous runs of a member leave to the next one. This is the one place that says what a run may rely on; the
+ * machines of all algorithms are given what it says, and ask for nothing else.
+ *
+ * <p><b>The rule.</b> A run knows from its own directory what it still has to wait for.
+ *
+ * <ul>
+ *   <li><i>The horizon.</i> Nothing that a run has promised to anybody, a client's lease or a word to another member,
+ *       lasts beyond the horizon that was in the member file before the promise left. A horizon only moves forward: the
+ *       first record of a run has the one that it found, or a later one. A run that starts before it is quarantined,
+ *       for as long as leases of clients may last; what lasts longer is the machine's to wait for, after its
+ *       quarantine ({@link io.keyway.lock.peer.service.Algorithm#leases}). A run that is not quarantined when it starts
+ *       has nothing to wait for that has a time. One that ended in order, and has promised nothing beyond the grants of
+ *       its table, leaves these in the place of a horizon.
+ *   <li><i>The records.</i> What has no time was forced as a record: votes, seats, "open by the seat since this view",
+ *       tickets. A machine that finds no record has none that counts. It does not conclude from the end of a quarantine
+ *       that there was none: what was not learned anew is still lost after any number of starts.
+ *   <li><i>The directory is one.</i> If one of its files is missing, damaged, empty, of another member or algorithm, or
+ *       not the one that was written (a copy, a file that was restored or changed), all records are lost and the run
+ *       waits as if its disk were new. They are removed from the disk before the run forces anything, since its first
+ *       record makes the directory its own again. So a run may be killed at any moment of its start: the next one finds
+ *       the directory as this one did, or without records.
+ * </ul>
  *
  * @param quarantine how long nothing may be granted, from the moment of the computation
  * @param carriedOver what it had granted, if it ended in order
@@ -16,38 +39,43 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants carriedOver) 
     private static final Logger LOG = LoggerFactory.getLogger(PreviousRun.class);
 
     /**
-     * Judges what the file says.
+     * Judges what the files say.
      *
-     * @param algorithm whose grants they are
+     * @param lostRecords why what was forced in the file of records is lost; empty if it is there, or there is none
      * @param now on the monotonic clock
      */
-    public static PreviousRun of(MemberFile file, int algorithm, Duration maxTtl, long now) {
-        Quarantine quarantine = file.quarantine();
-        if (file.start() instanceof StartState.Restarted last && last.clean()) {
+    static PreviousRun of(MemberFile file, Optional<String> lostRecords, Algorithm serving, Duration maxTtl, long now) {
+        StartState start = file.start();
+        if (lostRecords.isPresent() && start instanceof StartState.Restarted found) {
+            start = found.without(lostRecords.get());
+        }
+        int algorithm = serving.id();
+        Quarantine quarantine = file.quarantine(start, serving.leases());
+        if (start instanceof StartState.Restarted last && last.clean()) {
             try {
                 long since = file.since(last.stored());
                 return new PreviousRun(
                         quarantine,
                         CarriedOverGrants.read(algorithm, last.stored().grants(), now, since));
             } catch (WireException e) {
-                quarantine = new Quarantine(
-                        Quarantine.full(maxTtl),
-                        "the grants that the last life left cannot be read: " + e.getMessage(),
-                        file.kept(last.stored()));
+                start = last.without("the grants that the last life left cannot be read: " + e.getMessage());
+                quarantine = file.quarantine(start, serving.leases());
             }
         }
-        return kept(file, algorithm, quarantine, now);
+        return kept(file, start, algorithm, quarantine, now);
     }
 
     /** After a clean end whose grants are not to be taken over, places that are kept are, by name. */
-    private static PreviousRun kept(MemberFile file, int algorithm, Quarantine quarantine, long now) {
-        if (file.start() instanceof StartState.Restarted last
+    private static PreviousRun kept(MemberFile file, StartState start, int algorithm, Quarantine quarantine, long now) {
+        if (start instanceof StartState.Restarted last
                 && !last.horizonUsable()
                 && !last.stored().grants().isEmpty()) {
             try {
                 CarriedOverGrants kept =
                         CarriedOverGrants.readKept(algorithm, last.stored().grants(), now, file.since(last.stored()));
-                return new PreviousRun(new Quarantine(quarantine.duration(), quarantine.reason()), kept);
+                Quarantine known =
+                        new Quarantine(quarantine.duration(), quarantine.reason(), Duration.ZERO, quarantine.horizon());
+                return new PreviousRun(known, kept);
             } catch (WireException e) {
                 LOG.debug("the grants that the last life left cannot be read", e);
             }
@@ -70,11 +98,10 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants carriedOver) 
     }
 
     /**
-     * In nanoseconds. Whoever starts after this life must wait for the leases that this life waits for, or has taken
-     * over.
+     * In nanoseconds. Whoever starts after this life must wait for what this life waits for, or has taken over.
      */
     public long awaitedNanos() {
-        return Math.max(waitNanos(), carriedOver.longest());
+        return Math.max(quarantine.horizon().toNanos(), carriedOver.longest());
     }
 
     /** For the log, after "with epoch 5". */

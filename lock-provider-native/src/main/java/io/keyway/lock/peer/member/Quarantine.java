@@ -11,16 +11,17 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How long a member waits after its start before it grants, on the monotonic clock, while holders re-assert. Leases of
- * an earlier life may still be believed until then.
+ * an earlier life may still be believed until then. {@link PreviousRun} has the rule.
  *
  * @param duration from the moment of the computation; not negative
  * @param reason one sentence for logs and answers
  * @param kept how much of it lasts even if nobody believes in anything any more, since places are kept
+ * @param horizon when nothing lasts any more that a former life has promised to anybody, from the same moment; not
+ *     before the end of {@code duration}
  */
-public record Quarantine(Duration duration, String reason, Duration kept) {
-    /** A wait for leases alone. */
-    public Quarantine(Duration duration, String reason) {
-        this(duration, reason, Duration.ZERO);
+public record Quarantine(Duration duration, String reason, Duration kept, Duration horizon) {
+    private static Quarantine none(String reason) {
+        return new Quarantine(Duration.ZERO, reason, Duration.ZERO, Duration.ZERO);
     }
 
     /** Returns the full wait, which covers clock rates that differ by 1 %. */
@@ -28,60 +29,81 @@ public record Quarantine(Duration duration, String reason, Duration kept) {
         return Duration.ofNanos(SessionSettings.quarantine(maxTtl.toNanos()));
     }
 
-    /** Computes the wait from what was found at the start. */
-    public static Quarantine of(StartState start, MemberSettings settings, MachineFacts facts) {
+    /**
+     * Computes the wait from what was found at the start.
+     *
+     * @param leases as of {@link io.keyway.lock.peer.service.Algorithm#leases}
+     */
+    static Quarantine of(StartState start, MemberSettings settings, int leases, MachineFacts facts) {
         if (start instanceof StartState.FirstUse) {
-            return new Quarantine(Duration.ZERO, "first use: nothing was ever granted here");
+            return none("first use: nothing was ever granted here");
+        } else if (start instanceof StartState.Missing) {
+            return whole(Optional.empty(), settings, leases, facts, "the member file is missing");
+        } else if (start instanceof StartState.Damaged damaged) {
+            return whole(Optional.empty(), settings, leases, facts, "the member file is damaged: " + damaged.why());
+        } else if (start instanceof StartState.Foreign foreign) {
+            String why = "the member file is not of this member: " + foreign.why();
+            return whole(foreign.stored(), settings, leases, facts, why);
         }
-        if (start instanceof StartState.Missing) {
-            return whole(settings.maxTtl(), "the member file is missing");
+        StartState.Restarted found = (StartState.Restarted) start;
+        StoredRecord stored = found.stored();
+        if (found.whyNot().isPresent()) {
+            return whole(
+                    Optional.of(stored), settings, leases, facts, found.whyNot().get());
+        } else if (found.clean()) {
+            return none("the last life of this member ended in order; grants taken over: "
+                    + stored.grants().size());
         }
-        if (start instanceof StartState.Damaged damaged) {
-            return whole(settings.maxTtl(), "the member file is damaged: " + damaged.why());
+        OptionalLong horizon = left(stored, facts);
+        if (horizon.isEmpty()) {
+            return whole(Optional.of(stored), settings, leases, facts, "the boot clock cannot be read");
         }
-        if (start instanceof StartState.Foreign foreign) {
-            Duration ttl =
-                    foreign.stored().map(stored -> longest(stored, settings)).orElse(settings.maxTtl());
-            Duration kept = foreign.stored().map(stored -> kept(stored, facts)).orElse(Duration.ZERO);
-            return whole(ttl, "the member file is not of this member: " + foreign.why(), kept);
+        Duration kept = kept(stored, facts);
+        long left = Math.max(horizon.getAsLong(), kept.toNanos());
+        if (left <= 0) {
+            return none("every lease of the last life has ended on the boot clock");
         }
-        return restarted((StartState.Restarted) start, settings, facts);
+        Duration wait = shorter(Duration.ofNanos(left), full(longest(stored, settings)));
+        String why = "leases of the last life may be held for another " + seconds(wait);
+        return new Quarantine(wait, why, kept, Duration.ofNanos(left));
     }
 
-    private static Quarantine restarted(StartState.Restarted start, MemberSettings settings, MachineFacts facts) {
-        Duration ttl = longest(start.stored(), settings);
-        Duration kept = kept(start.stored(), facts);
-        if (start.whyNot().isPresent()) {
-            return whole(ttl, start.whyNot().get(), kept);
-        }
-        if (start.clean()) {
-            return new Quarantine(
-                    Duration.ZERO,
-                    "the last life of this member ended in order; grants taken over: "
-                            + start.stored().grants().size());
-        }
+    /** In how many nanoseconds the horizon of that record is reached; empty if its clock is not that of now. */
+    private static OptionalLong left(StoredRecord stored, MachineFacts facts) {
         long monotonic = facts.nanoTime();
         OptionalLong boot = facts.bootNanos();
-        long horizon = start.stored().record().horizonNanos();
-        if (boot.isEmpty() || horizon == BootClock.NONE) {
-            return whole(ttl, "the boot clock cannot be read", kept);
+        long horizon = stored.record().horizonNanos();
+        boolean same = facts.bootId().equals(Optional.of(stored.bootId()))
+                && facts.timeNamespace().equals(Optional.of(stored.timeNamespace()));
+        if (boot.isEmpty() || horizon == BootClock.NONE || !same) {
+            return OptionalLong.empty();
         }
         // Believers on this machine count on a clock that stands while it sleeps; the horizon moves by as much.
         // The boot clock is read after the monotonic one here and before it at the write, so that errors only add.
         long asleep = boot.getAsLong() + MachineFacts.BOOT_STEP_NANOS - monotonic;
-        long slept = Math.max(0, asleep - asleep(start.stored()));
-        long left = Math.max(horizon + slept - boot.getAsLong(), kept.toNanos());
-        if (left <= 0) {
-            return new Quarantine(Duration.ZERO, "every lease of the last life has ended on the boot clock");
-        }
-        Duration full = full(ttl);
-        if (left > full.toNanos()) {
-            return whole(ttl, "the stored horizon is further away than any lease lasts", kept);
-        }
+        long slept = Math.max(0, asleep - asleep(stored));
+        return OptionalLong.of(horizon + slept - boot.getAsLong());
+    }
+
+    private static Quarantine whole(
+            Optional<StoredRecord> stored, MemberSettings settings, int leases, MachineFacts facts, String why) {
+        Duration full = full(stored.map(known -> longest(known, settings)).orElse(settings.maxTtl()));
+        Duration kept = stored.map(known -> kept(known, facts)).orElse(Duration.ZERO);
+        Duration left = Duration.ofNanos(
+                stored.map(known -> left(known, facts).orElse(0)).orElse(0L));
         return new Quarantine(
-                Duration.ofNanos(left),
-                "leases of the last life may be held for another " + seconds(Duration.ofNanos(left)),
-                kept);
+                full,
+                why + "; leases of an earlier life may last up to " + seconds(full),
+                kept,
+                longer(full.multipliedBy(leases), longer(kept, left)));
+    }
+
+    private static Duration shorter(Duration one, Duration two) {
+        return one.compareTo(two) < 0 ? one : two;
+    }
+
+    private static Duration longer(Duration one, Duration two) {
+        return one.compareTo(two) > 0 ? one : two;
     }
 
     private static String seconds(Duration time) {
@@ -123,16 +145,6 @@ public record Quarantine(Duration duration, String reason, Duration kept) {
     }
 
     private static Duration longest(StoredRecord stored, MemberSettings settings) {
-        Duration given = Duration.ofNanos(stored.record().largestTtlNanos());
-        return given.compareTo(settings.maxTtl()) > 0 ? given : settings.maxTtl();
-    }
-
-    private static Quarantine whole(Duration maxTtl, String why) {
-        return whole(maxTtl, why, Duration.ZERO);
-    }
-
-    private static Quarantine whole(Duration maxTtl, String why, Duration kept) {
-        Duration full = full(maxTtl);
-        return new Quarantine(full, why + "; leases of an earlier life may last up to " + seconds(full), kept);
+        return longer(Duration.ofNanos(stored.record().largestTtlNanos()), settings.maxTtl());
     }
 }

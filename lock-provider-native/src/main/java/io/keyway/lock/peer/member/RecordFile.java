@@ -4,6 +4,7 @@ package io.keyway.lock.peer.member;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.os.MachineFacts;
+import io.keyway.lock.peer.os.MachineFacts.FileFacts;
 import io.keyway.lock.peer.wire.RecordCodec;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
@@ -21,32 +22,57 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the machines of an algorithm have forced: the last record of each, in a file beside the member file. Records are
- * appended and forced before anybody hears that they are there; when most of the file is former records, it is written
- * anew beside itself and put in its own place. One thread at a time, but for {@link #records}.
+ * What the machines of an algorithm have forced: the last record of each, in a file beside the member file. It counts
+ * as {@link PreviousRun} says. One thread at a time, except for {@link #records}.
+ *
+ * <p>The file has two areas of one size, all of it preallocated, so that a full disk does not stop a write (on file
+ * systems that overwrite in place). Records are appended to one area. When that is full, the last record of each
+ * machine is written to the beginning of the other one, over what it had before, and appending goes on there. Only
+ * records that do not fit into an area any more need room on the disk: the file is then made anew, larger, beside
+ * itself, and put in its own place.
  *
  * <p>What is forced together is one group, with its number, its length and its sum. Whoever forces waits for the disk,
  * and forces no more if that fails. So a group that is not whole and has none behind it is the last one, of which
- * nobody was told: it is cut off, with all its records. One that has a whole group behind it was promised, as was that:
- * like anything else that cannot be read, or a file that is missing where this member has run, it ends the start, since
- * what was forced cannot be waited for as a lease can. A disk that changes the last group after it has written it is
- * not guarded against.
+ * nobody was told: it is left out, with all its records. One that has a later group behind it was promised, as was
+ * that: the file is damaged then, and all that was in it is lost. So it is if the file is missing or empty, or is not
+ * the one that was written: each group says in which file it was written, and when. A disk that changes the last group
+ * after it has written it is not guarded against.
  */
 public final class RecordFile implements AutoCloseable {
     private static final long MAGIC = 0x4b65797761795246L; // "KeywayRF"
-    private static final int FORMAT = 2;
-    private static final int HEADER = Long.BYTES + Integer.BYTES;
+    private static final int FORMAT = 3;
+    /** Magic, format, the size of an area; in a page of its own, which is never written again. */
+    private static final int HEADER = 4096;
+
+    /** The size of an area, if no more is needed. */
+    static final int ROOM = 64 * 1024;
+
+    private static final int MOST = 1 << 30;
+
     private static final int GROUP = 0x4b577267; // "KWrg"
     /** Where that begins of which the sum is. */
     private static final int SUMMED = 2 * Integer.BYTES;
-    /** GROUP, the sum of all that follows it, the number, the length of the records. */
-    private static final int GROUP_HEADER = SUMMED + Long.BYTES + Integer.BYTES;
-    /** Of former records, before a file is written anew. */
-    private static final long MOST_GARBAGE = 4L << 20;
+    /** Behind the number: the inode of the file, and the wall clock. */
+    private static final int INODE = SUMMED + Long.BYTES;
+
+    private static final int WALL = INODE + Long.BYTES;
+    /** GROUP, the sum of all that follows it, the number, inode and time, the length of the records. */
+    private static final int GROUP_HEADER = WALL + Long.BYTES + Integer.BYTES;
+
+    /** Why what was in the file does not count. */
+    private static final class Lost extends Exception {
+        private static final long serialVersionUID = 1;
+
+        Lost(String why) {
+            super(why);
+        }
+    }
 
     private final Path path;
     private final RecordCodec codec;
@@ -54,92 +80,161 @@ public final class RecordFile implements AutoCloseable {
     private final Map<Key, byte[]> last = new LinkedHashMap<>();
     /** The last records of the former run: other threads read them while this run's are forced. */
     private List<byte[]> found = List.of();
+    /** Empty: this is the file that the former run has left. */
+    private Optional<String> lost = Optional.empty();
 
-    private RandomAccessFile file;
-    private long size;
-    private long live;
-    /** Of the last group that is whole. */
+    private @Nullable RandomAccessFile file;
+    private long inode;
+    /** Of an area. */
+    private int room;
+    /** The area that is appended to, 0 or 1, and where in it. */
+    private int area;
+
+    private int size;
+    /** Of the last group that is whole; 0 if nothing was forced. */
     private long number;
 
     private boolean failed;
 
     /**
-     * Opens the file, or makes it.
+     * Opens the file that the former run has left. If its records are lost, an empty file that is on disk takes its
+     * place, so that no later run believes in it.
      *
-     * @param hasRun whether this member has run before: then the file must be there
-     * @throws IOException if it cannot be used, or is not what the last run left, with what to do
+     * @param lost why nothing that is in the file counts; empty if that is for the file to say
+     * @throws IOException if it cannot be used, or is of another version
      */
-    static RecordFile open(Path path, RecordCodec codec, MachineFacts facts, boolean hasRun) throws IOException {
-        boolean missing = !Files.exists(path, LinkOption.NOFOLLOW_LINKS);
-        if (missing && hasRun) {
-            throw new IOException(
-                    path + " is missing, and this member has run before: what it promised to the others is"
-                            + " in it. Put it back, or end this member for good and tell the others by --removed");
-        }
-        if (missing) {
-            create(path);
-            facts.forceName(path);
-        }
-        RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
+    static RecordFile open(Path path, RecordCodec codec, MachineFacts facts, Optional<String> lost) throws IOException {
+        RecordFile opened = new RecordFile(path, codec, facts);
         try {
-            RecordFile opened = new RecordFile(path, codec, facts, file);
-            if (file.length() < HEADER) {
-                if (hasRun) {
-                    throw opened.damaged("it is shorter than its own beginning");
-                }
-                opened.begin(); // its first write was cut short: nothing was promised
-            } else {
-                opened.read();
+            opened.lost = lost.isPresent() ? lost : opened.find();
+            if (opened.lost.isPresent()) {
+                opened.begin();
             }
-            opened.found = List.copyOf(opened.last.values());
             return opened;
         } catch (IOException | RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    private RecordFile(Path path, RecordCodec codec, MachineFacts facts) {
+        this.path = path;
+        this.codec = codec;
+        this.facts = facts;
+    }
+
+    /** Why what a former run has forced is lost; empty if {@link #records} has it. */
+    Optional<String> lost() {
+        return lost;
+    }
+
+    private static RandomAccessFile create(Path path, int room) throws IOException {
+        Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
+        try {
+            ByteBuffer whole = ByteBuffer.allocate(HEADER + 2 * room);
+            file.write(whole.putLong(MAGIC).putInt(FORMAT).putInt(room).array());
+            file.getFD().sync();
+            return file;
+        } catch (IOException e) {
             file.close();
             throw e;
         }
     }
 
-    private RecordFile(Path path, RecordCodec codec, MachineFacts facts, RandomAccessFile file) {
-        this.path = path;
-        this.codec = codec;
-        this.facts = facts;
-        this.file = file;
+    private RandomAccessFile file() {
+        return Objects.requireNonNull(file, "no file is open");
     }
 
-    private static void create(Path path) throws IOException {
-        Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    }
-
+    /** An empty file, whose name is on disk. */
     private void begin() throws IOException {
-        file.setLength(0);
-        file.seek(0);
-        file.write(ByteBuffer.allocate(HEADER).putLong(MAGIC).putInt(FORMAT).array());
-        file.getFD().sync();
-        size = HEADER;
+        close();
+        Files.deleteIfExists(path);
+        last.clear();
         number = 0;
+        area = 0;
+        size = 0;
+        room = ROOM;
+        file = create(path, room);
+        inode = inode();
+        facts.forceName(path);
+        failed = false;
     }
 
-    private void read() throws IOException {
-        byte[] bytes = new byte[Math.toIntExact(file.length())];
-        file.seek(0);
-        file.readFully(bytes);
-        ByteBuffer all = ByteBuffer.wrap(bytes);
-        if (all.getLong() != MAGIC || all.getInt() != FORMAT) {
-            throw new IOException(path + " is no file of records of this version");
+    private long inode() throws IOException {
+        return facts.file(path).map(FileFacts::inode).orElse(0L);
+    }
+
+    /** Finds what the former run has left. Returns why that is lost; empty if it is there. */
+    private Optional<String> find() throws IOException {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.of(path + " is missing");
         }
-        size = HEADER;
-        while (size < bytes.length) {
-            ByteBuffer group = group(all, (int) size);
-            if (group == null) {
-                cutOff(all);
-                return;
+        Optional<FileFacts> now = facts.file(path); // before anything else touches the file
+        RandomAccessFile former = new RandomAccessFile(path.toFile(), "rw");
+        file = former;
+        inode = now.map(FileFacts::inode).orElse(0L);
+        try {
+            if (former.length() > MOST) {
+                throw new Lost("it is longer than any of them");
             }
+            byte[] bytes = new byte[(int) former.length()];
+            former.readFully(bytes);
+            read(ByteBuffer.wrap(bytes), now);
+        } catch (Lost e) {
+            return Optional.of(path + " cannot be believed: " + e.getMessage());
+        }
+        found = List.copyOf(last.values());
+        return Optional.empty();
+    }
+
+    private void read(ByteBuffer all, Optional<FileFacts> now) throws IOException, Lost {
+        if (all.limit() < HEADER) {
+            throw new Lost("it is shorter than its own beginning");
+        } else if (all.getLong() != MAGIC || all.getInt() != FORMAT) {
+            throw new IOException(path + " is no file of records of this version: start the version that wrote it, or"
+                    + " take it away, so that this member waits, and asks the others what it has promised");
+        }
+        room = all.getInt();
+        if (room < GROUP_HEADER || all.limit() != HEADER + 2L * room) {
+            throw new Lost("it has not the size that it begins with");
+        }
+        area = first(all, 1) > first(all, 0) ? 1 : 0;
+        if (first(all, area) == 0) {
+            throw new Lost("nothing was forced in it");
+        }
+        readArea(all.slice(start(), room), now);
+        noneLater(all);
+    }
+
+    private int start() {
+        return HEADER + area * room;
+    }
+
+    /** The number of the group with which that area begins; 0 if none does. */
+    private long first(ByteBuffer all, int which) {
+        ByteBuffer group = group(all.slice(HEADER + which * room, room), 0);
+        return group == null ? 0 : group.getLong(SUMMED);
+    }
+
+    private void readArea(ByteBuffer bytes, Optional<FileFacts> now) throws Lost {
+        ByteBuffer newest = null;
+        for (ByteBuffer group = group(bytes, 0); group != null; group = group(bytes, size)) {
             long next = group.getLong(SUMMED);
-            if (next != ++number) {
-                throw damaged("group " + next + " of records stands where " + number + " has to be");
+            if (newest != null && next != number + 1) {
+                break; // written before this area was written anew, unless it is a later one
             }
-            keep(group.position(GROUP_HEADER));
+            number = next;
+            newest = group;
+            keep(group.duplicate().position(GROUP_HEADER));
             size += group.limit();
+        }
+        if (newest != null) {
+            Optional<String> altered =
+                    MemberFileReader.altered("this file", newest.getLong(INODE), newest.getLong(WALL), now);
+            if (altered.isPresent()) {
+                throw new Lost(altered.get());
+            }
         }
     }
 
@@ -163,57 +258,37 @@ public final class RecordFile implements AutoCloseable {
         return (int) crc.getValue();
     }
 
-    private void keep(ByteBuffer records) throws IOException {
+    private void keep(ByteBuffer records) throws Lost {
         while (records.hasRemaining()) {
             int length = records.remaining() < Integer.BYTES ? -1 : records.getInt();
             if (length < 0 || length > records.remaining()) {
-                throw damaged("a record is longer than its group");
+                throw new Lost("a record is longer than its group");
             }
             byte[] entry = new byte[length];
             records.get(entry);
-            keep(decoded(entry), entry);
-        }
-    }
-
-    /** Nobody was told of what begins here, unless another group stands behind it. */
-    private void cutOff(ByteBuffer all) throws IOException {
-        for (int at = (int) size + 1; at + GROUP_HEADER <= all.limit(); at++) {
-            ByteBuffer later = group(all, at);
-            if (later != null && later.getLong(SUMMED) > number) {
-                throw damaged("a group of records is not whole, and byte " + at + " begins a later one");
+            try {
+                last.put(codec.key(decoded(entry)), entry);
+            } catch (WireException e) {
+                throw new Lost(String.valueOf(e.getMessage()));
             }
         }
-        file.setLength(size);
-        file.getFD().sync();
     }
 
-    private DurableRecord decoded(byte[] entry) throws IOException {
-        try {
-            WireReader in = new WireReader(entry);
-            DurableRecord record = codec.read(in);
-            in.end();
-            return record;
-        } catch (WireException e) {
-            throw damaged(String.valueOf(e.getMessage()));
+    /** Nobody was told of what follows the last group, unless a later one stands somewhere. */
+    private void noneLater(ByteBuffer all) throws Lost {
+        for (int at = HEADER; at + GROUP_HEADER <= all.limit(); at++) {
+            ByteBuffer later = group(all, at);
+            if (later != null && later.getLong(SUMMED) > number) {
+                throw new Lost("a group of records is not whole, and byte " + at + " begins a later one");
+            }
         }
     }
 
-    private IOException damaged(String why) {
-        return new IOException(
-                path + " cannot be read from byte " + size + " on (" + why + "): what this member promised"
-                        + " to the others is in it. Put a whole copy back, or end this member for good and tell the "
-                        + "others by"
-                        + " --removed");
-    }
-
-    private void keep(DurableRecord record, byte[] entry) {
-        byte[] former = last.put(codec.key(record), entry);
-        live += alone(entry) - (former == null ? 0 : alone(former));
-    }
-
-    /** The bytes of a group with that record alone. */
-    private static int alone(byte[] entry) {
-        return GROUP_HEADER + Integer.BYTES + entry.length;
+    private DurableRecord decoded(byte[] entry) throws WireException {
+        WireReader in = new WireReader(entry);
+        DurableRecord record = codec.read(in);
+        in.end();
+        return record;
     }
 
     /** The machine that a record is of. */
@@ -224,8 +299,12 @@ public final class RecordFile implements AutoCloseable {
     /** The last record of each machine that the former run left. On any thread. */
     List<DurableRecord> records() throws IOException {
         List<DurableRecord> records = new ArrayList<>();
-        for (byte[] entry : found) {
-            records.add(decoded(entry));
+        try {
+            for (byte[] entry : found) {
+                records.add(decoded(entry));
+            }
+        } catch (WireException e) {
+            throw new IOException("a record that was read cannot be read again", e);
         }
         return records;
     }
@@ -244,13 +323,18 @@ public final class RecordFile implements AutoCloseable {
         for (DurableRecord record : records) {
             byte[] entry = encoded(record);
             entries.add(entry);
-            keep(record, entry);
+            last.put(codec.key(record), entry);
+        }
+        if (length(entries) > room - size) {
+            entries = List.copyOf(last.values());
+            area = 1 - area;
+            size = 0;
+        }
+        if (length(entries) > room) {
+            enlarge(length(entries));
         }
         append(entries);
-        file.getFD().sync();
-        if (size - live > MOST_GARBAGE && size > 2 * live) {
-            anew();
-        }
+        file().getFD().sync();
         failed = false;
     }
 
@@ -260,31 +344,38 @@ public final class RecordFile implements AutoCloseable {
         return bytes.toBytes();
     }
 
+    private static int length(Collection<byte[]> entries) {
+        return GROUP_HEADER
+                + entries.stream()
+                        .mapToInt(entry -> Integer.BYTES + entry.length)
+                        .sum();
+    }
+
     private void append(Collection<byte[]> entries) throws IOException {
-        int length =
-                entries.stream().mapToInt(entry -> Integer.BYTES + entry.length).sum();
-        ByteBuffer group = ByteBuffer.allocate(GROUP_HEADER + length);
-        group.putInt(GROUP).putInt(0).putLong(++number).putInt(length);
+        ByteBuffer group = ByteBuffer.allocate(length(entries));
+        group.putInt(GROUP).putInt(0).putLong(++number).putLong(inode).putLong(facts.wallMillis());
+        group.putInt(group.limit() - GROUP_HEADER);
         entries.forEach(entry -> group.putInt(entry.length).put(entry));
         group.flip().putInt(Integer.BYTES, sum(group));
-        file.seek(size);
-        file.write(group.array());
+        file().seek(start() + size);
+        file().write(group.array());
         size += group.limit();
     }
 
-    /** Nothing but the last records, beside the file, and then in its place. */
-    private void anew() throws IOException {
+    /** The last records, in a larger file beside this one, and then in its place. The caller appends them once more. */
+    private void enlarge(int needed) throws IOException {
         Path beside = path.resolveSibling(path.getFileName() + ".new");
         Files.deleteIfExists(beside);
-        create(beside);
-        RandomAccessFile former = file;
-        file = new RandomAccessFile(beside.toFile(), "rw");
-        former.close();
-        begin();
-        for (byte[] entry : last.values()) {
-            append(List.of(entry));
+        while (room < 2 * needed) {
+            room *= 2;
         }
-        file.getFD().sync();
+        file().close();
+        file = create(beside, room);
+        inode = facts.file(beside).map(FileFacts::inode).orElse(0L);
+        area = 0;
+        size = 0;
+        append(last.values());
+        file().getFD().sync();
         Files.move(beside, path, StandardCopyOption.ATOMIC_MOVE);
         // Otherwise the former file might be back after a crash, without what is forced from now on.
         facts.forceName(path);
@@ -294,6 +385,9 @@ public final class RecordFile implements AutoCloseable {
     @Override
     public void close() throws IOException {
         failed = true;
-        file.close();
+        RandomAccessFile open = file;
+        if (open != null) {
+            open.close();
+        }
     }
 }

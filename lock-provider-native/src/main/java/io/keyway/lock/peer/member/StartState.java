@@ -42,6 +42,11 @@ public sealed interface StartState {
             return whyNot.isEmpty();
         }
 
+        /** The same file, of which that keeps from being used what it says of the time since. */
+        Restarted without(String why) {
+            return new Restarted(stored, Optional.of(whyNot.orElse(why)));
+        }
+
         /** Whether the last life ended in order and its grants can be imported, held for a full ttl each. */
         public boolean clean() {
             return horizonUsable() && stored.state() == StoredRecord.State.CLEAN;

@@ -107,6 +107,14 @@ public interface Algorithm {
         return Optional.empty();
     }
 
+    /**
+     * For how many of the longest leases others may count on what a member has said: 1 if nobody but clients does. A
+     * member that does not know what it has promised lets its horizon be as far away.
+     */
+    default int leases() {
+        return 1;
+    }
+
     /** The same algorithm, as a client runs it that is opened with those options. */
     default Algorithm openedWith(OpenRequest request) {
         return this;

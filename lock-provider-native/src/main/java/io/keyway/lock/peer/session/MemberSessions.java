@@ -594,14 +594,14 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public void flush(SessionTurn turn) {
-        if (peers != null) {
-            peers.flush(turn);
-        }
         lapse(turn);
         long until = table.leasesEnd();
         boolean promised = horizonGate.promises(until);
         if (!promised) {
             horizonGate.need(until, epoch, turn);
+        }
+        if (peers != null) {
+            peers.flush(turn);
         }
         table.flush(turn);
         if (!promised && until != Turn.NEVER) {

@@ -123,11 +123,11 @@ class BakeryCodecTest {
     @Test
     void theRecordComesBack() throws WireException {
         RecordCodec records = new BakeryCodec.Records();
-        DurableRecord record = new BakeryMessage.Reserved(1 << 20);
+        DurableRecord record = new BakeryMessage.Reserved(1 << 20, new ViewId(7, "b", 3));
         WireWriter buffer = new WireWriter(20);
         records.write(record, buffer);
         byte[] bytes = buffer.toBytes();
-        assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("808040");
+        assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("80804007016203");
         assertThat(records.read(new WireReader(bytes))).isEqualTo(record);
         assertThat(records.key(record)).isEqualTo(BakeryKeys.LEADER);
     }

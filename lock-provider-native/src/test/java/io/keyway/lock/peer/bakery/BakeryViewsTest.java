@@ -68,7 +68,37 @@ class BakeryViewsTest {
         assertThat(replaced(UnsafeBakery.SPEAKS_IN_A_NEW_SEAT).holders()).isEqualTo(2);
     }
 
-    /** The same, and a hears of the view; what b has said to it is two leases old when d speaks. */
+    /** The same, and d ends before it has said anything, and starts anew: it has no lease to wait for. */
+    private static BakeryWorld replacedAndStartedAnew(UnsafeBakery variant) {
+        BakeryWorld world = replaced(variant);
+        world.restart("d", false);
+        List.of("c", "e").forEach(other -> world.meetAnew(other, "d"));
+        world.run();
+        return world;
+    }
+
+    @Test
+    void v3_aLifeThatFindsASeatInWhichNoneHasSpokenIsSilentAsIfItHadGotItNow() {
+        assertThat(replacedAndStartedAnew(UnsafeBakery.NONE).holders()).isEqualTo(1);
+        assertThat(replacedAndStartedAnew(UnsafeBakery.FORGETS_SILENCES).holders())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void aLifeThatFindsASeatInWhichAFormerOneHasSpokenSpeaksAtOnce() {
+        BakeryWorld world = new BakeryWorld("a", "b", "c");
+        world.part("a", "b");
+        world.part("b", "c");
+        world.part("a", "c");
+        world.restart("a", false); // there was nothing that it could have promised
+        world.meetAnew("b", "a");
+        world.run();
+        world.ask("b", 1);
+        world.run();
+        assertThat(world.holds("b")).containsExactly(1L);
+    }
+
+    /** The same as in v3, and a hears of the view; what b has said to it is two leases old when d speaks. */
     private static BakeryWorld countedOn(UnsafeBakery variant) {
         BakeryWorld world = replaced(variant);
         world.hears("a");

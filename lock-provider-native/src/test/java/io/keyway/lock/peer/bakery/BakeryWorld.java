@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Homes and leaders alone, with links whose messages are delivered one by one: for what is told message by message, and
@@ -252,10 +253,16 @@ final class BakeryWorld {
 
     /** That member ends and starts anew, with what it had forced; nobody has noticed yet. */
     void restart(String id) {
+        restart(id, true);
+    }
+
+    /** The same, of one that has a lease to wait for, or has none. */
+    void restart(String id, boolean quarantined) {
         Node former = node(id);
         Node node = new Node(id);
         node.record = former.record;
-        node.quarantined = true;
+        node.quarantined = quarantined;
+        node.lives = former.lives + 1;
         nodes.put(id, node);
         for (String other : ids) {
             link(id, other).clear();
@@ -371,9 +378,12 @@ final class BakeryWorld {
         final ArrayDeque<Runnable> calls = new ArrayDeque<>();
 
         long token;
-        long record;
+
+        BakeryMessage.@Nullable Reserved record;
+
         long draws;
         boolean quarantined;
+        int lives = 1;
 
         Node(String id) {
             this.id = id;
@@ -393,16 +403,16 @@ final class BakeryWorld {
             copy.record = record;
             copy.draws = draws;
             copy.quarantined = quarantined;
+            copy.lives = lives;
             return copy;
         }
 
         void start() {
-            boolean again = record != 0;
-            if (again) {
-                leader.called(new MemberView.Restored(new BakeryMessage.Reserved(record)), this);
+            if (record != null) {
+                leader.called(new MemberView.Restored(record), this);
             }
             call(new MemberView.Started());
-            call(new ElectionCall.Elected(view, again || quarantined, 0));
+            call(new ElectionCall.Elected(view, lives > 1, 0));
             call(new ElectionCall.Leased(now() + ALWAYS));
         }
 
@@ -456,7 +466,7 @@ final class BakeryWorld {
 
         @Override
         public long force(DurableRecord forced) {
-            record = ((BakeryMessage.Reserved) forced).ticket();
+            record = (BakeryMessage.Reserved) forced;
             return 1;
         }
 

@@ -28,6 +28,8 @@ public enum UnsafeBakery {
     NEEDS_NO_LEASE,
     /** V3: who has got a seat speaks at once. */
     SPEAKS_IN_A_NEW_SEAT,
+    /** V3: a life that finds itself with a seat speaks in it, whether a former one has or not. */
+    FORGETS_SILENCES,
     /** V4: who had a seat in a former view is counted on. */
     COUNTS_FORMER_LEADERS,
     /** V6: who has got a seat lets in any ticket. */
@@ -143,6 +145,11 @@ public enum UnsafeBakery {
         @Override
         boolean maySpeak(Turn turn) {
             return variant == SPEAKS_EARLY || super.maySpeak(turn);
+        }
+
+        @Override
+        boolean heedsSilences() {
+            return variant != FORGETS_SILENCES;
         }
 
         @Override

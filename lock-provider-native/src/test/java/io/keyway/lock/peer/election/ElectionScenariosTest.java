@@ -358,4 +358,52 @@ class ElectionScenariosTest {
         assertThat(world.view("a").id()).isGreaterThanOrEqualTo(view.id());
         assertElected(world, FIVE);
     }
+
+    /** It has waited in the life that found no record, and ended before it could learn. */
+    @Test
+    void v5_whatIsForgottenStaysForgottenInLaterLives() {
+        ElectionWorld world = new ElectionWorld("a", "b", "c").start();
+        View view = world.view("a");
+        world.end("c");
+        world.link(false, "ac");
+        world.start("c", true);
+        world.open("c");
+        world.pass(10 * SECOND);
+        for (int life = 0; life < 3; life++) {
+            world.end("c");
+            world.start("c", false);
+            world.pass(10 * SECOND);
+            assertThat(node(world, "c").election.phase()).isEqualTo(Election.Phase.BOOTING);
+            assertThat(world.view("c")).as("b alone does not know all").isEqualTo(View.NONE);
+            assertThat(node(world, "c").record)
+                    .as("a record says that it has not forgotten")
+                    .isNull();
+        }
+        world.link(true, "ac");
+        assertElected(world, "a", "b", "c");
+        assertThat(world.view("c").since("a")).isEqualTo(view.since("a"));
+        assertThat(node(world, "c").told.get(0))
+                .as("it cannot know what it has said in its seat")
+                .isEqualTo(new ElectionCall.Elected(world.view("c"), true, 0));
+    }
+
+    /** c has recorded what a asks for, and loses its file; it learns from others, who have not. */
+    @Test
+    void v6_whatAMemberHasRecordedCountsForNoLongerThanItCouldHaveForgottenIt() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        world.link(false, "ab", "ad", "ae");
+        world.reserve("a", 1_000);
+        world.end("c");
+        world.link(false, "ac", "bd", "be", "de");
+        world.start("c", true);
+        world.pass(LEASE);
+        world.open("c");
+        world.pass(6 * SECOND);
+        assertThat(node(world, "c").record).as("it has learned").isNotNull();
+        world.link(true, "ad");
+        ElectionCall recorded = new ElectionCall.Recorded(1_000);
+        assertThat(node(world, "a").told).as("a and d have it, and c had it").doesNotContain(recorded);
+        world.link(true, "ab");
+        assertThat(node(world, "a").told).contains(recorded);
+    }
 }

@@ -61,7 +61,7 @@ final class ElectionWorld {
         return this;
     }
 
-    /** A start: without the file it is quarantined, if it is not the first one. */
+    /** A start: without the file it is quarantined, if it is not the first one, and all say that they never ran. */
     void start(String id, boolean quarantined) {
         start(id, quarantined, ids);
     }
@@ -72,6 +72,7 @@ final class ElectionWorld {
         Node node = new Node(id, members);
         node.record = former == null || quarantined ? null : former.record;
         node.quarantined = quarantined;
+        node.firstUse = former == null && !quarantined;
         nodes.put(id, node);
         if (node.record != null) {
             node.election.called(new MemberView.Restored(node.record), node);
@@ -89,10 +90,30 @@ final class ElectionWorld {
         settle();
     }
 
+    /** Cuts single links, or joins them. */
+    void link(boolean linked, String... pairs) {
+        for (String pair : pairs) {
+            String one = pair.substring(0, 1);
+            String two = pair.substring(1);
+            if (!linked && cuts.add(link(one, two))) {
+                part(one, two);
+            } else if (linked && cuts.remove(link(one, two))) {
+                meet(one, two);
+            }
+        }
+        settle();
+    }
+
     /** The quarantine of that member is over. */
     void open(String id) {
         node(id).quarantined = false;
         node(id).election.called(new MemberView.Opening(), node(id));
+        settle();
+    }
+
+    /** A leader at that member wants that bound to be recorded. */
+    void reserve(String id, long bound) {
+        node(id).election.called(new ElectionCall.Reserve(bound), node(id));
         settle();
     }
 

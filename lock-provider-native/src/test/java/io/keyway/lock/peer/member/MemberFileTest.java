@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LockMode;
+import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.member.StartState.Damaged;
 import io.keyway.lock.peer.member.StartState.FirstUse;
@@ -273,7 +274,8 @@ class MemberFileTest {
         facts.nano = Duration.ofSeconds(12).toNanos();
         try (MemberFile file = open()) {
             assertThat(file.provable()).isTrue();
-            PreviousRun last = PreviousRun.of(file, LeaseKeys.ALGORITHM, settings.maxTtl(), facts.nano);
+            PreviousRun last =
+                    PreviousRun.of(file, Optional.empty(), new LeaseAlgorithm(), settings.maxTtl(), facts.nano);
             assertThat(last.waitNanos())
                     .as("leases may be believed in elsewhere")
                     .isEqualTo(FULL.toNanos());
@@ -484,11 +486,75 @@ class MemberFileTest {
     }
 
     @Test
-    void aHorizonBeyondAnyLeaseWaitsInFull() throws IOException {
+    void aHorizonBeyondAnyLeaseOfAClientWaitsInFullAndIsNotForgotten() throws IOException {
+        Duration far = FULL.multipliedBy(2);
         try (MemberFile file = open()) {
-            file.force(new MemberRecord(5, TTL, Long.MAX_VALUE / 2));
+            file.force(new MemberRecord(5, TTL, BootClock.horizon(facts, far.toNanos())));
         }
-        assertFullWait("further away than any lease");
+        facts.file(path);
+        facts.pass(Duration.ofSeconds(1));
+        assertFullWait("leases of the last life may be held for another 62 s");
+        assertThat(quarantine().horizon()).isGreaterThanOrEqualTo(far.minusSeconds(1));
+    }
+
+    @Test
+    void aMemberThatDoesNotKnowWhatItPromisedHasAHorizonBehindAllOfIt() throws IOException {
+        live();
+        facts.bootId = Optional.of("boot-2");
+        try (MemberFile file = open()) {
+            assertThat(file.quarantine(file.start(), 2).duration()).isEqualTo(FULL);
+            assertThat(file.quarantine(file.start(), 2).horizon()).isEqualTo(FULL.multipliedBy(2));
+        }
+    }
+
+    // What is beside the file
+
+    @Test
+    void whatIsBesideTheFileCountsWhereThisIsTheFileThatWasWritten() throws IOException {
+        settings = named("cluster", 2, 1);
+        live();
+        assertThat(lost()).isEmpty();
+        facts.bootId = Optional.of("boot-2");
+        settings = named("cluster", 77, 1);
+        assertThat(lost()).as("another run of the machine, and other settings").isEmpty();
+    }
+
+    @Test
+    void whatIsBesideAnyOtherFileIsLost() throws IOException {
+        assertThat(lost()).hasValueSatisfying(why -> assertThat(why).contains("is missing"));
+        Files.delete(path);
+        MemberSettings own = named("cluster", 2, 1);
+        settings = own;
+        live();
+        settings = named("other", 2, 1);
+        assertThat(lost()).as("of another cluster").isPresent();
+        settings = named("cluster", 2, 7);
+        assertThat(lost()).as("of another algorithm").isPresent();
+        settings = own;
+        byte[] bytes = Files.readAllBytes(path);
+        byte[] damaged = bytes.clone();
+        damaged[100] ^= 1;
+        Files.write(path, damaged);
+        assertThat(lost()).as("damaged").isPresent();
+        Files.write(path, new byte[0]);
+        assertThat(lost()).as("the first start ended before it wrote anything").isPresent();
+        Files.delete(path);
+        live();
+        awaitFileClock();
+        Path copy = Files.copy(path, directory.resolve("copy"));
+        Files.move(copy, path, StandardCopyOption.REPLACE_EXISTING);
+        assertThat(lost()).hasValueSatisfying(why -> assertThat(why).contains("copy"));
+    }
+
+    private static MemberSettings named(String cluster, long settingsHash, int algorithm) {
+        return new MemberSettings(
+                cluster, "node", 1, settingsHash, Duration.ofSeconds(60), algorithm, "", List.of("node"));
+    }
+
+    private Optional<String> lost() throws IOException {
+        try (MemberFile file = open()) {
+            return file.lost();
+        }
     }
 
     @Test

@@ -9,26 +9,42 @@ import io.keyway.lock.peer.counter.CounterMessage.Tally;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.os.FakeFacts;
 import io.keyway.lock.peer.wire.RecordCodec;
+import io.keyway.lock.peer.wire.WireWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is forced is there at the next start, whole, or the start says why not. */
+/** What is forced is there at the next start, whole, or the start says why it is lost, and it stays lost. */
 class RecordFileTest {
     private static final RecordCodec CODEC = new CounterAlgorithm().records().orElseThrow();
+    /** Behind the page that is never written again. */
+    private static final int FIRST = 4096;
+    /** Of a group: its sign, sum, number, inode, time and length. */
+    private static final int GROUP = 36;
 
     @TempDir
     Path directory;
 
-    private final FakeFacts facts = new FakeFacts();
+    private long inode = 7;
+    private final FakeFacts facts = new FakeFacts() {
+        @Override
+        public Optional<FileFacts> file(Path path) throws IOException {
+            return super.file(path).map(file -> new FileFacts(inode, file.changedMillis()));
+        }
+    };
 
-    private RecordFile open(boolean hasRun) throws IOException {
-        return RecordFile.open(directory.resolve("records"), CODEC, facts, hasRun);
+    private Path path() {
+        return directory.resolve("records");
+    }
+
+    private RecordFile open() throws IOException {
+        return RecordFile.open(path(), CODEC, facts, Optional.empty());
     }
 
     private static Tally tally(String name, long... increments) {
@@ -36,20 +52,49 @@ class RecordFileTest {
                 CounterAlgorithm.key(name), LongStream.of(increments).boxed().toList());
     }
 
+    /** Of that many bytes, give or take a few. */
+    private static Tally large(String name, int bytes) {
+        return tally(
+                name,
+                LongStream.range(0, bytes / 4).map(each -> 1L << 20 | each).toArray());
+    }
+
+    private static int length(DurableRecord record) {
+        WireWriter out = new WireWriter(RecordCodec.MAX_BYTES);
+        CODEC.write(record, out);
+        return GROUP + Integer.BYTES + out.toBytes().length;
+    }
+
     private byte[] forced(DurableRecord... records) throws IOException {
-        try (RecordFile file = open(false)) {
+        try (RecordFile file = open()) {
             for (DurableRecord record : records) {
                 file.force(List.of(record));
             }
         }
-        return Files.readAllBytes(directory.resolve("records"));
+        return Files.readAllBytes(path());
     }
 
+    /** What a start finds in that file. */
     private List<DurableRecord> found(byte[] bytes) throws IOException {
-        Files.write(directory.resolve("records"), bytes);
-        try (RecordFile file = open(true)) {
+        Files.write(path(), bytes);
+        try (RecordFile file = open()) {
+            assertThat(file.lost()).isEmpty();
             return file.records();
         }
+    }
+
+    /** Why it is lost what was in that file; it stays lost. */
+    private String lost(byte[] bytes) throws IOException {
+        Files.write(path(), bytes);
+        String why;
+        try (RecordFile file = open()) {
+            why = file.lost().orElse("");
+            assertThat(file.records()).isEmpty();
+        }
+        try (RecordFile again = open()) {
+            assertThat(again.lost()).as("it stays lost").isPresent();
+        }
+        return why;
     }
 
     @Test
@@ -59,136 +104,189 @@ class RecordFileTest {
     }
 
     @Test
-    void aRecordThatWasCutShortIsNotThereAndAllBeforeItAre() throws IOException {
-        int whole = forced(tally("a", 1), tally("b", 7)).length;
-        byte[] bytes = forced(tally("a", 1, 2));
-        for (int length = whole; length < bytes.length; length++) {
-            assertThat(found(Arrays.copyOf(bytes, length)))
-                    .as("%d of %d bytes", length, bytes.length)
-                    .containsExactlyInAnyOrder(tally("a", 1), tally("b", 7));
+    void theFileIsMadeWithAllItsRoomAndGrowsByNoRecord() throws IOException {
+        Object inode;
+        try (RecordFile file = open()) {
+            long size = Files.size(path());
+            assertThat(size).isEqualTo(FIRST + 2L * RecordFile.ROOM);
+            inode = Files.getAttribute(path(), "unix:ino");
+            for (int i = 0; i < 10_000; i++) {
+                file.force(List.of(tally("a", i), tally("b", 7)));
+            }
+            assertThat(Files.size(path())).isEqualTo(size);
         }
-        byte[] torn = bytes.clone();
-        torn[bytes.length - 1] ^= 1;
-        assertThat(found(torn)).containsExactlyInAnyOrder(tally("a", 1), tally("b", 7));
+        assertThat(Files.getAttribute(path(), "unix:ino")).isEqualTo(inode);
+        assertThat(found(Files.readAllBytes(path()))).containsExactlyInAnyOrder(tally("a", 9_999), tally("b", 7));
+    }
+
+    @Test
+    void recordsThatDoNotFitGetALargerFile() throws IOException {
+        try (RecordFile file = open()) {
+            file.force(List.of(tally("b", 7)));
+            for (int i = 0; i < 10; i++) {
+                file.force(List.of(large("a", 3 * RecordFile.ROOM)));
+            }
+            assertThat(facts.staysNamed(path())).isTrue();
+        }
+        assertThat(Files.size(path())).isLessThan(20L * RecordFile.ROOM);
+        assertThat(found(Files.readAllBytes(path())))
+                .containsExactlyInAnyOrder(tally("b", 7), large("a", 3 * RecordFile.ROOM));
+    }
+
+    /** Whatever part of a group is not there: it is not, and all before it is. */
+    private void assertTorn(byte[] whole, byte[] before, int from, int to, DurableRecord... expected)
+            throws IOException {
+        for (int at = from; at < to; at += Math.max(1, (to - from) / 300)) {
+            byte[] torn = whole.clone();
+            System.arraycopy(before, at, torn, at, to - at);
+            if (!Arrays.equals(torn, whole)) {
+                assertThat(found(torn)).as("not written from byte %d on", at).containsExactlyInAnyOrder(expected);
+            }
+            byte[] hole = whole.clone();
+            int end = Math.min(to, at + 5);
+            System.arraycopy(before, at, hole, at, end - at);
+            if (!Arrays.equals(hole, whole)) {
+                assertThat(found(hole)).as("not written at byte %d", at).containsExactlyInAnyOrder(expected);
+            }
+        }
     }
 
     @Test
     void recordsThatWereForcedTogetherAreThereTogetherWhateverPartOfThemIsMissing() throws IOException {
-        int whole = forced(tally("a", 1)).length;
-        try (RecordFile file = open(true)) {
-            file.force(List.of(tally("a", 1, 2), tally("b", 7), tally("c", 3)));
+        byte[] before = forced(tally("a", 1), tally("b", 7));
+        try (RecordFile file = open()) {
+            file.force(List.of(tally("a", 1, 2), tally("b", 8), tally("c", 3)));
         }
-        byte[] bytes = Files.readAllBytes(directory.resolve("records"));
-        assertThat(found(bytes)).containsExactlyInAnyOrder(tally("a", 1, 2), tally("b", 7), tally("c", 3));
-        for (int from = whole; from < bytes.length; from++) {
-            byte[] hole = bytes.clone();
-            // A file system may write any of the pages, and the length, before the others.
-            Arrays.fill(hole, from, Math.min(bytes.length, from + 5), (byte) 0);
-            if (!Arrays.equals(hole, bytes)) {
-                assertThat(found(hole)).as("zeros from byte %d", from).containsExactly(tally("a", 1));
+        byte[] bytes = Files.readAllBytes(path());
+        assertThat(found(bytes)).containsExactlyInAnyOrder(tally("a", 1, 2), tally("b", 8), tally("c", 3));
+        int from = FIRST + length(tally("a", 1)) + length(tally("b", 7));
+        assertTorn(bytes, before, from, from + 200, tally("a", 1), tally("b", 7));
+    }
+
+    /** It ends while it begins the other area; at first that is empty, and later it has what was forced long ago. */
+    @Test
+    void anAreaThatWasNotBegunWhollyIsNotBelieved() throws IOException {
+        for (int round = 0; round < 3; round++) {
+            Files.deleteIfExists(path());
+            int area = 0;
+            byte[] before;
+            byte[] bytes;
+            try (RecordFile file = open()) {
+                file.force(List.of(tally("b", 7)));
+                long next;
+                do {
+                    before = Files.readAllBytes(path());
+                    file.force(List.of(large("a", 9_000)));
+                    bytes = Files.readAllBytes(path());
+                    next = Arrays.mismatch(before, bytes);
+                    boolean begun = next < FIRST + GROUP || Math.abs(next - FIRST - RecordFile.ROOM) < GROUP;
+                    area += begun ? 1 : 0;
+                } while (area <= round);
             }
-        }
-        byte[] onlyLength = Arrays.copyOf(Arrays.copyOf(bytes, whole), bytes.length);
-        assertThat(found(onlyLength)).containsExactly(tally("a", 1));
-    }
-
-    @Test
-    void aDamagedLengthInFrontOfWhatWasPromisedEndsTheStart() throws IOException {
-        int first = forced(tally("a", 1)).length;
-        byte[] bytes = forced(tally("b", 7));
-        byte[] second = Arrays.copyOfRange(bytes, first, bytes.length);
-        for (int at = Long.BYTES + Integer.BYTES; at < first; at++) {
-            byte[] damaged = bytes.clone();
-            damaged[at] ^= (byte) 0x40;
-            assertThatThrownBy(() -> found(damaged))
-                    .as("byte %d", at)
-                    .isInstanceOf(IOException.class)
-                    .hasMessageContaining("--removed");
-        }
-        byte[] twice = Arrays.copyOf(bytes, bytes.length + second.length);
-        System.arraycopy(second, 0, twice, bytes.length, second.length);
-        assertThatThrownBy(() -> found(twice)).isInstanceOf(IOException.class).hasMessageContaining("--removed");
-    }
-
-    @Test
-    void theNameOfTheFileIsOnDiskBeforeAnythingIsPromisedInIt() throws IOException {
-        Path records = directory.resolve("records");
-        try (RecordFile file = open(false)) {
-            assertThat(facts.staysNamed(records)).isTrue();
-            long[] many = LongStream.range(0, 60_000).toArray();
-            Object first = Files.getAttribute(records, "unix:ino");
-            while (Files.getAttribute(records, "unix:ino").equals(first)) {
-                file.force(List.of(tally("a", many)));
-            }
-            assertThat(facts.staysNamed(records)).isTrue();
+            int from = round % 2 == 0 ? FIRST + RecordFile.ROOM : FIRST;
+            assertThat(found(bytes)).containsExactlyInAnyOrder(tally("b", 7), large("a", 9_000));
+            assertTorn(bytes, before, from, from + 9_000, tally("b", 7), large("a", 9_000));
         }
     }
 
     @Test
-    void whatFollowsACutIsWrittenBehindWhatIsWhole() throws IOException {
-        byte[] bytes = forced(tally("a", 1), tally("b", 7));
-        assertThat(found(Arrays.copyOf(bytes, bytes.length - 1))).containsExactly(tally("a", 1));
+    void whatFollowsATornGroupIsWrittenInItsPlace() throws IOException {
+        byte[] before = forced(tally("a", 1));
+        byte[] torn = forced(tally("b", 7, 8, 9));
+        int end = FIRST + length(tally("a", 1)) + length(tally("b", 7, 8, 9));
+        System.arraycopy(before, end - 2, torn, end - 2, 2);
+        assertThat(found(torn)).containsExactly(tally("a", 1));
         assertThat(found(forced(tally("c", 3)))).containsExactlyInAnyOrder(tally("a", 1), tally("c", 3));
     }
 
     @Test
-    void aDamagedRecordEndsTheStart() throws IOException {
-        int first = forced(tally("a", 1)).length;
-        byte[] bytes = forced(tally("b", 7));
-        bytes[first - 1] ^= 1;
-        assertThatThrownBy(() -> found(bytes)).isInstanceOf(IOException.class).hasMessageContaining("--removed");
-    }
-
-    @Test
-    void aFileThatIsMissingWhereTheMemberHasRunEndsTheStart() {
-        assertThatThrownBy(() -> open(true))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("is missing")
-                .hasMessageContaining("--removed");
-    }
-
-    @Test
-    void aFileThatIsCutBeforeItsFirstRecordEndsTheStartWhereTheMemberHasRun() throws IOException {
-        byte[] bytes = forced(tally("a", 1));
-        for (int length = 0; length < Long.BYTES + Integer.BYTES; length++) {
-            byte[] cut = Arrays.copyOf(bytes, length);
-            assertThatThrownBy(() -> found(cut))
-                    .as("%d bytes", length)
-                    .isInstanceOf(IOException.class)
-                    .hasMessageContaining("--removed");
+    void damageInFrontOfWhatWasPromisedLosesAllOfIt() throws IOException {
+        byte[] bytes = forced(tally("a", 1), tally("b", 7));
+        int first = FIRST + length(tally("a", 1));
+        for (int at = FIRST; at < first; at++) {
+            byte[] damaged = bytes.clone();
+            damaged[at] ^= (byte) 0x40;
+            assertThat(lost(damaged)).as("byte %d", at).contains("records cannot be believed: ");
         }
-        Files.write(directory.resolve("records"), Arrays.copyOf(bytes, 3));
-        assertThat(forced(tally("a", 1)))
-                .as("the very first start was cut short")
-                .isEqualTo(bytes);
+        byte[] twice = bytes.clone();
+        int second = length(tally("b", 7));
+        System.arraycopy(bytes, first, twice, first + second, second);
+        assertThat(found(twice)).as("an old group behind the last one").hasSize(2);
+    }
+
+    @Test
+    void aFileThatIsMissingEmptyOrCutIsLost() throws IOException {
+        try (RecordFile file = open()) {
+            assertThat(file.lost().orElse("")).contains("is missing");
+        }
+        assertThat(lost(Files.readAllBytes(path()))).contains("nothing was forced in it");
+        byte[] bytes = forced(tally("a", 1));
+        for (int length : new int[] {0, 3, FIRST - 1, FIRST, FIRST + 50, bytes.length - 1}) {
+            assertThat(lost(Arrays.copyOf(bytes, length)))
+                    .as("%d bytes", length)
+                    .containsAnyOf("shorter", "size");
+        }
+        assertThat(lost(Arrays.copyOf(bytes, bytes.length + 1))).contains("size");
+    }
+
+    @Test
+    void aFileOfAnotherVersionEndsTheStart() throws IOException {
+        byte[] bytes = forced(tally("a", 1));
+        bytes[Long.BYTES + 3]++;
+        Files.write(path(), bytes);
+        assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("of this version");
+    }
+
+    @Test
+    void aCopyAndAnEarlierStateOfTheFileAreLost() throws IOException {
+        forced(tally("a", 1));
+        byte[] backup = Files.readAllBytes(path());
+        byte[] now = forced(tally("a", 1, 2));
+        facts.wall += 60_000;
+        assertThat(lost(backup)).as("written over it").contains("changed by something else");
+        facts.wall -= 60_000;
+        assertThat(found(now)).containsExactly(tally("a", 1, 2));
+        inode = 8;
+        assertThat(lost(now)).as("put in its place").contains("copy");
+    }
+
+    @Test
+    void whatIsLostForAnotherReasonIsNotThereAtTheNextStart() throws IOException {
+        forced(tally("a", 1));
+        try (RecordFile file = RecordFile.open(path(), CODEC, facts, Optional.of("the directory is a copy"))) {
+            assertThat(file.lost()).contains("the directory is a copy");
+            assertThat(file.records()).isEmpty();
+        }
+        try (RecordFile file = open()) {
+            assertThat(file.lost().orElse("")).contains("nothing was forced in it");
+        }
+        assertThat(found(forced(tally("b", 7)))).containsExactly(tally("b", 7));
+    }
+
+    @Test
+    void theNameOfTheFileIsOnDiskBeforeAnythingIsPromisedInIt() throws IOException {
+        try (RecordFile file = open()) {
+            assertThat(facts.staysNamed(path())).isTrue();
+            Object first = Files.getAttribute(path(), "unix:ino");
+            for (int i = 1; Files.getAttribute(path(), "unix:ino").equals(first); i++) {
+                file.force(List.of(large("a", i * 1_000)));
+            }
+            assertThat(facts.staysNamed(path())).isTrue();
+        }
     }
 
     @Test
     void eachCellIsGivenWhatTheFormerRunLeftThoughAnotherHasForcedSince() throws IOException {
         forced(tally("a", 1));
-        try (RecordFile file = open(true)) {
+        try (RecordFile file = open()) {
             file.force(List.of(tally("a", 1, 2), tally("b", 7)));
             assertThat(file.records()).containsExactly(tally("a", 1));
         }
     }
 
     @Test
-    void formerRecordsAreLeftOutWhenTheyAreMostOfTheFile() throws IOException {
-        long[] many = LongStream.range(0, 60_000).toArray();
-        try (RecordFile file = open(false)) {
-            file.force(List.of(tally("b", 7)));
-            for (int i = 0; i < 40; i++) {
-                file.force(List.of(tally("a", many)));
-            }
-        }
-        Path records = directory.resolve("records");
-        assertThat(Files.size(records)).isLessThan(6L << 20);
-        assertThat(found(Files.readAllBytes(records))).containsExactlyInAnyOrder(tally("b", 7), tally("a", many));
-    }
-
-    @Test
     void nothingIsForcedInAClosedFile() throws IOException {
-        RecordFile file = open(false);
+        RecordFile file = open();
         file.close();
         assertThatThrownBy(() -> file.force(List.of(tally("a", 1)))).isInstanceOf(IOException.class);
     }

@@ -21,8 +21,10 @@ public class FakeFacts implements MachineFacts {
     public long nano = Duration.ofHours(4).toNanos();
     public long wall = 1_800_000_000_000L;
     public String fileSystem = "ext4";
-    private Optional<FileFacts> lastSeen = Optional.empty();
-    private long changed;
+    /** By path, what was seen last, and when that was new. */
+    private final Map<Path, FileFacts> lastSeen = new HashMap<>();
+
+    private final Map<Path, Long> changed = new HashMap<>();
     private final Map<Path, Long> named = new HashMap<>();
 
     /** Time passes on the clocks that run over the end of a process. */
@@ -64,11 +66,10 @@ public class FakeFacts implements MachineFacts {
     @Override
     public Optional<FileFacts> file(Path path) throws IOException {
         Optional<FileFacts> now = real.file(path);
-        if (now.isPresent() && !now.equals(lastSeen)) {
-            lastSeen = now;
-            changed = wall;
+        if (now.isPresent() && !now.get().equals(lastSeen.put(path, now.get()))) {
+            changed.put(path, wall);
         }
-        return now.map(f -> new FileFacts(f.inode(), changed));
+        return now.map(f -> new FileFacts(f.inode(), changed.getOrDefault(path, wall)));
     }
 
     @Override

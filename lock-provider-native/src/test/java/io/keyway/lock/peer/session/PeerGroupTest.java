@@ -41,6 +41,11 @@ class PeerGroupTest {
 
     private record Watch() implements Call {}
 
+    private record Say() implements Call {}
+
+    /** A lease for the member that says so, and the answer. */
+    private record Word(Key key) implements Message {}
+
     private final ArrayDeque<Runnable> underWay = new ArrayDeque<>();
     private long now = MS;
     private final Member a = new Member("a:1");
@@ -52,6 +57,12 @@ class PeerGroupTest {
         final String id;
         final Map<Long, Long> there = new HashMap<>();
         final List<Call> seen = new ArrayList<>();
+        /** What its disk is to say, while it takes its time. */
+        final List<Input> unforced = new ArrayList<>();
+
+        Horizon horizon = Horizon.NONE;
+        boolean slowDisk;
+        int words;
         Cell cell;
         long life;
         long accepted;
@@ -65,7 +76,7 @@ class PeerGroupTest {
         private Cell newCell() {
             Membership membership = new Membership(id, MEMBERS, 0, 1, false, 0, 1000);
             Incarnation self = new Incarnation(id.hashCode(), life);
-            MemberSessions sessions = new MemberSessions(SETTINGS, membership, self, life, now, Horizon.NONE);
+            MemberSessions sessions = new MemberSessions(SETTINGS, membership, self, life, now, horizon);
             return new Cell(key -> new Watcher(), sessions.withPeers(false));
         }
 
@@ -147,7 +158,11 @@ class PeerGroupTest {
 
         @Override
         public void persist(DurableRecord record, long ticket) {
-            later(new Input.Forced(ticket));
+            if (slowDisk) {
+                unforced.add(new Input.Forced(ticket));
+            } else {
+                later(new Input.Forced(ticket));
+            }
         }
 
         @Override
@@ -156,13 +171,19 @@ class PeerGroupTest {
         private final class Watcher implements Machine {
             @Override
             public void received(Peer from, Message message, Turn turn) {
-                throw new AssertionError("nobody sends");
+                words++;
+                if (Member.this == a) {
+                    turn.member().grant(from, WATCHER, 1, 2 * MAX_TTL);
+                    turn.peers().send(turn.peers().member(from), message);
+                }
             }
 
             @Override
             public void called(Call call, Turn turn) {
                 if (call instanceof Watch) {
                     turn.peers().watch(WATCHER);
+                } else if (call instanceof Say) {
+                    turn.peers().send(other().id, new Word(WATCHER));
                 } else {
                     seen.add(call);
                 }
@@ -263,5 +284,22 @@ class PeerGroupTest {
         cut = false;
         pass(3_000 * MS);
         assertThat(a.seen.get(a.seen.size() - 1)).as("the same life as before").isEqualTo(new PeerUp("b:1", false));
+    }
+
+    /** By the word other members come to count on this one: it outlasts a start only if the horizon is on disk. */
+    @Test
+    void whatAMemberIsToldOfALeaseWaitsForTheHorizonAsWhatAClientIsTold() {
+        a.drop();
+        a.horizon = new Horizon(now, MAX_TTL / 2);
+        a.start();
+        pass(3_000 * MS);
+        a.slowDisk = true;
+        b.input(new Input.Command(WATCHER, new Say()));
+        settle();
+        assertThat(a.words).isEqualTo(1);
+        assertThat(b.words).as("the disk of a has not answered").isZero();
+        a.unforced.forEach(a::input);
+        settle();
+        assertThat(b.words).isEqualTo(1);
     }
 }
