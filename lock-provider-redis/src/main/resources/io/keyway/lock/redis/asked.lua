@@ -16,7 +16,6 @@ local mine, broken = holder_of(id)
 if mine and not broken then
   mine[ENDS] = now() + ttl
   write(id, mine)
-  keep(holders, ttl)
   return token_reply(mine[TOKEN], mine[LIFT])
 elseif mine then
   -- Its client may believe: this attempt may be one that was lost, and comes late. So the break is told again.

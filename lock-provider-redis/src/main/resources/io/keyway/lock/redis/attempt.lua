@@ -33,7 +33,6 @@ if turn then
     all = {all[COUNT] + 1, all[OUT] + permits, mode, math.min(all[NONE_BEFORE], now() + ttl)}
     redis.call('HSET', holders, '#', pack(all))
   end
-  keep(holders, ttl)
   hold_at_least(id, now(), at_least)
   if mode == 'S' then
     reader_granted()

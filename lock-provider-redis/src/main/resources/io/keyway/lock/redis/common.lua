@@ -59,8 +59,10 @@ local function record(holder)
     .. holder[OWNER]
 end
 
+-- The key lasts as long as each record in it: one that has lost its last field has lost its expiry, too.
 local function write(id, holder)
   redis.call('HSET', holders, id, record(holder))
+  keep(holders, holder[ENDS] - now())
 end
 
 -- Calls the action with id and record of each holder.
@@ -77,11 +79,16 @@ local function forget(id)
   redis.call('HDEL', holders, id, id .. '!', id .. '^', id .. '=')
 end
 
+-- The lock is to be kept until then at least.
+local function hold_until(id, ends)
+  redis.call('HSET', holders, id .. '=', string.format('%.0f', ends))
+  keep(holders, ends - now())
+end
+
 -- The lock is to be kept for so long at least after a grant made at that time; nothing if it is nil or false.
 local function hold_at_least(id, since, micros)
   if micros then
-    redis.call('HSET', holders, id .. '=', string.format('%.0f', since + micros))
-    keep(holders, since + micros - now())
+    hold_until(id, since + micros)
   end
 end
 

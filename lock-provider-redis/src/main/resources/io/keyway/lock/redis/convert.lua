@@ -15,7 +15,6 @@ local converted, was_broken = holder_of(id)
 if converted and not was_broken then
   converted[ENDS] = now() + ttl
   write(id, converted)
-  keep(holders, ttl)
   return token_reply(converted[TOKEN], converted[LIFT])
 end
 local holder, broken = holder_of(held)
@@ -47,7 +46,6 @@ write(id, {token, now() + ttl, holder[SINCE], ttl, mode, 1, owner, lift})
 if mode == 'X' then
   redis.call('HSET', holders, id .. '^', pack({held, holder[TOKEN], holder[TTL], kept or false, holder[LIFT]}))
 end
-keep(holders, ttl)
 hold_at_least(id, holder[SINCE], ARGV[7] and ARGV[7] ~= '0' and ARGV[7] * 1000)
 if mode == 'S' then
   reader_granted()

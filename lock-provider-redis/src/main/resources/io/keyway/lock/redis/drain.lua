@@ -12,7 +12,6 @@ if not all and begins + quiet <= now() and not in_turn(all, function() return tr
   drop_soft(id)
   local token, lift = new_token(ARGV[7])
   write(id, {token, now() + ttl, now(), ttl, 'X', 1, owner, lift})
-  keep(holders, ttl)
   hold_at_least(id, now(), at_least)
   return token_reply(token, lift)
 end

@@ -9,14 +9,13 @@ local all, changed = holding()
 local mine = holder_of(id)
 local reader = mine and redis.call('HGET', holders, id .. '^')
 if reader then
-  -- Its client does not know of the upgrade: it is a reader again. It is written first, since a key that has lost its
-  -- last field has lost its expiry.
+  -- Its client does not know of the upgrade: it is a reader again.
   reader = unpack_one(reader)
   write(reader[1], {reader[2], mine[ENDS], mine[SINCE], reader[3], 'S', 1, mine[OWNER], reader[5] or 0})
   forget(id)
   redis.call('HDEL', holders, '#')
   if reader[4] then
-    redis.call('HSET', holders, reader[1] .. '=', string.format('%.0f', reader[4]))
+    hold_until(reader[1], reader[4])
   end
   all = {1, 1, 'S', mine[ENDS]}
   changed = true

@@ -197,6 +197,7 @@ class WakeUpWalkTest {
             deliver();
             assertOneWriterAlone();
             assertNoMorePermitsThanThereAre();
+            assertNoKeyIsEndless();
         }
     }
 
@@ -336,6 +337,12 @@ class WakeUpWalkTest {
         List<Request> out = clients.stream().flatMap(WalkClient::permits).toList();
         int capacity = out.stream().mapToInt(Request::capacity).max().orElse(0);
         assertThat(out.stream().mapToInt(Request::permits).sum()).as(this::told).isLessThanOrEqualTo(capacity);
+    }
+
+    private void assertNoKeyIsEndless() {
+        List<String> endless = new ArrayList<>(eye.endless("keyway:{m}:l"));
+        endless.addAll(eye.endless("keyway:{s}:s"));
+        assertThat(endless).as(this::told).isEmpty();
     }
 
     private void assertWhatIsGrantedIsKnown() {

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.keyway.lock.redis.server.RedisServer;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -37,5 +39,6 @@ abstract class OnOneServer {
     @AfterEach
     void close() throws Exception {
         open.close();
+        assertThat(server.endless()).isEmpty();
     }
 }

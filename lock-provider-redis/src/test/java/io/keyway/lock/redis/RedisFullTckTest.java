@@ -25,7 +25,8 @@ class RedisFullTckTest extends LockTck {
         server = RedisServer.start(directory);
         return TckSubject.of(server.url())
                 .withServer(server::kill, server::restart)
-                .withPause(server::pause, server::resume);
+                .withPause(server::pause, server::resume)
+                .withFootprint(() -> (Long) server.ask("DBSIZE"));
     }
 
     @Override

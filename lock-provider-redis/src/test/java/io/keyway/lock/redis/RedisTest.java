@@ -65,6 +65,7 @@ class RedisTest {
     @AfterEach
     void close() {
         clients.forEach(LockClient::close);
+        assertThat(server.endless()).isEmpty();
     }
 
     @Test
@@ -99,6 +100,19 @@ class RedisTest {
         Lease read = upgraded.read().acquire();
         upgraded.tryUpgrade(read, Duration.ZERO).orElseThrow().release();
         assertThat(keys()).containsExactly("keyway:floor");
+    }
+
+    /** Nobody asks for such a name again. */
+    @Test
+    void whatIsHeldAtLeastForATimeLeavesNothingAfterIt() throws Exception {
+        LockOptions options = LockOptions.none().withTtl(Duration.ofSeconds(2)).withHoldAtLeast(Duration.ofSeconds(1));
+        LockClient client = client();
+        for (int i = 0; i < 5; i++) {
+            client.lock("jobs/" + i).with(options).acquire().release();
+        }
+        assertThat(keys()).as("what is kept").hasSize(6);
+        assertThat(server.endless()).isEmpty();
+        await().untilAsserted(() -> assertThat(keys()).containsExactly("keyway:floor"));
     }
 
     @Test

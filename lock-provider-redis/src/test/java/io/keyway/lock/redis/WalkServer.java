@@ -46,6 +46,16 @@ public final class WalkServer implements AutoCloseable {
             return tokens
             """;
 
+    private static final String ENDLESS = """
+            local endless = {}
+            for _, key in ipairs(KEYS) do
+              if redis.call('PTTL', key) == -1 then
+                endless[#endless + 1] = key
+              end
+            end
+            return endless
+            """;
+
     private static final String MARKS = "keyway:c:marks";
 
     private final Connection messages;
@@ -95,6 +105,11 @@ public final class WalkServer implements AutoCloseable {
     /** Their tokens. */
     public List<Long> tokens(String holders) {
         return ids(TOKENS, holders).stream().map(Long::valueOf).toList();
+    }
+
+    /** Those keys of a lock or semaphore that would stay for ever if nobody used its name again. */
+    public List<String> endless(String holders) {
+        return ids(ENDLESS, holders);
     }
 
     private List<String> ids(String script, String holders) {

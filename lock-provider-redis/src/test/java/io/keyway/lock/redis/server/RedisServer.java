@@ -151,6 +151,19 @@ public final class RedisServer implements AutoCloseable {
         return Wire.ask(HOST, port, List.of(words));
     }
 
+    /** The keys of locks and semaphores, of whatever prefix, that would stay if nobody used their names again. */
+    public List<String> endless() {
+        List<?> keys = (List<?>) ask("EVAL", """
+                local endless = {}
+                for _, key in ipairs(redis.call('KEYS', '*')) do
+                  if string.find(key, '}:[ls]') and redis.call('PTTL', key) == -1 then
+                    endless[#endless + 1] = key
+                  end
+                end
+                return endless""", "0");
+        return keys.stream().map(Object::toString).toList();
+    }
+
     /** SIGKILL. */
     public void kill() throws InterruptedException {
         process.kill9();

@@ -4,8 +4,10 @@ package io.keyway.lock.tck.checks;
 import static io.keyway.lock.tck.check.Expectations.text;
 
 import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckSubject;
@@ -64,7 +66,7 @@ final class LeakChecks {
         LockClient one = t.client("one");
         LockClient two = t.client("two");
         // The first requests may make what stays for the name.
-        requests(t, one, two, 2);
+        requests(t, one, two, "first", 2);
         // What other checks left may still be on its way out.
         t.happens(t.ttl().multipliedBy(4), () -> {
             long now = footprint.count();
@@ -72,21 +74,31 @@ final class LeakChecks {
             return footprint.count() == now;
         });
         long before = footprint.count();
-        requests(t, one, two, REQUESTS);
+        requests(t, one, two, "further", REQUESTS);
         boolean gone = t.happens(t.ttl().multipliedBy(4), () -> footprint.count() - before < REQUESTS / 2);
         t.expect(
                 gone,
                 "the store kept " + before + " things, and after " + 2 * REQUESTS
                         + " further requests for one lock, of which half were granted and released and half refused, "
+                        + (keeps(t) ? "and of " + REQUESTS + " names that were each held once and at least, " : "")
                         + footprint.count() + ", for 4 ttl");
     }
 
-    private static void requests(CheckContext t, LockClient one, LockClient two, int times)
+    private static boolean keeps(CheckContext t) {
+        return t.has(Feature.HOLD_AT_LEAST);
+    }
+
+    /** Also for names that are used once, of which something is kept after their release, if the store can do that. */
+    private static void requests(CheckContext t, LockClient one, LockClient two, String names, int times)
             throws InterruptedException {
+        LockOptions kept = t.terms().withHoldAtLeast(t.ttl(1, 4));
         for (int i = 0; i < times; i++) {
             try (Lease held = one.lock(t.name()).acquire()) {
                 boolean given = two.lock(t.name()).tryAcquire().isPresent();
                 t.neverWhile(held, given, "a lock that is held was granted again");
+            }
+            if (keeps(t)) {
+                one.lock(t.name(names + i)).with(kept).acquire().release();
             }
         }
     }
