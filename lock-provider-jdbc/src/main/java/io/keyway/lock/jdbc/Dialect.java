@@ -42,6 +42,17 @@ interface Dialect {
     /** {@return the name for people, as {@code PostgreSQL}} */
     String name();
 
+    /** {@return the condition under which grants stay, for people} */
+    default String keeps() {
+        return "as long as the database keeps what it has committed";
+    }
+
+    /** {@return what becomes of grants when another server takes over, for people} */
+    default String failover() {
+        return name() + " may have replicas that are told after the answer: one that takes over may lack a grant or its"
+                + " last renewal, and what it lacks is given again";
+    }
+
     /**
      * {@return the statements that make the tables and the sequence}
      *
@@ -98,6 +109,13 @@ interface Dialect {
      * @param e how it failed
      */
     Failure failure(SQLException e);
+
+    /**
+     * Sets of the database what makes it fit for locks, if the user may; before anything else is asked there.
+     *
+     * @param connection where to set it
+     */
+    default void prepare(Connection connection) throws SQLException {}
 
     /**
      * {@return what endangers locks in that database, in sentences for people; none if nothing is known to}

@@ -8,12 +8,12 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
-/** The dialects, by the word after {@code jdbc:} in a URL. */
+/** The dialects, by the word after {@code jdbc:} in a URL; each is made for the URL of the driver. */
 final class Dialects {
 
-    private static final Map<String, Supplier<Dialect>> ALL = all();
+    private static final Map<String, Function<String, Dialect>> ALL = all();
 
     /** What Maven calls the drivers. */
     private static final Map<String, String> DRIVERS = Map.of(
@@ -24,13 +24,13 @@ final class Dialects {
 
     private Dialects() {}
 
-    private static Map<String, Supplier<Dialect>> all() {
-        Map<String, Supplier<Dialect>> all = new LinkedHashMap<>();
-        all.put("postgresql", PostgresDialect::new);
+    private static Map<String, Function<String, Dialect>> all() {
+        Map<String, Function<String, Dialect>> all = new LinkedHashMap<>();
+        all.put("postgresql", driverUrl -> new PostgresDialect());
         all.put("h2", H2Dialect::new);
-        all.put("mariadb", MariaDbDialect::new);
+        all.put("mariadb", driverUrl -> new MariaDbDialect());
         // The other driver; the server has to be MariaDB all the same.
-        all.put("mysql", MariaDbDialect::new);
+        all.put("mysql", driverUrl -> new MariaDbDialect());
         return all;
     }
 
@@ -60,19 +60,19 @@ final class Dialects {
     static Map<String, String> ddl(TableName table) {
         Map<String, String> all = new LinkedHashMap<>();
         ALL.forEach((name, dialect) ->
-                all.put(name, String.join(";\n\n", dialect.get().ddl(table)) + ";\n"));
+                all.put(name, String.join(";\n\n", dialect.apply("").ddl(table)) + ";\n"));
         return all;
     }
 
     /** One of that URL, for one client; an error that names them all if there is none. */
     static Dialect of(LockUrl url) {
         String name = url.protocol().orElse("");
-        Supplier<Dialect> dialect = ALL.get(name);
+        Function<String, Dialect> dialect = ALL.get(name);
         if (dialect == null) {
             throw new InvalidLockUrlException(url + ": locks in a database of '" + name + "' are not known here, but in"
                     + " those of " + String.join(", ", ALL.keySet()) + ". How to add one: a Dialect of"
                     + " lock-provider-jdbc, see docs/providers/jdbc.md.");
         }
-        return dialect.get();
+        return dialect.apply(url.opaque().orElse(""));
     }
 }

@@ -17,15 +17,23 @@ import java.sql.Statement;
 import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * H2 from 2.0 on, in this process or as a server. A row is made free first, and changed then, so that its version is
- * always taken while it is locked.
+ * H2 from 2.0 on, in this process or as a server, with files or in memory. A row is made free first, and changed then,
+ * so that its version is always taken while it is locked.
+ *
+ * <p>By itself H2 forgets what it has answered: it writes half a second later, which not even its own process may
+ * outlive, and drops what it has in memory when the last connection closes. Both are settings of the database, which
+ * {@link #prepare} changes where it may.
  */
 final class H2Dialect implements Dialect {
 
@@ -35,12 +43,43 @@ final class H2Dialect implements Dialect {
     private static final int DUPLICATE_KEY = 23505;
     private static final int LOCK_TIMEOUT = 50200;
     private static final int CONCURRENT_UPDATE = 90131;
+    private static final int NO_ADMINISTRATOR = 90040;
+    private static final int READ_ONLY = 90097;
+
+    private static final String WRITES_AFTER = "WRITE_DELAY";
+    private static final String CLOSES_AFTER = "DB_CLOSE_DELAY";
+
+    private static final Pattern IN_MEMORY_OF_A_SERVER = Pattern.compile("jdbc:h2:(?:tcp|ssl)://[^/;]*/mem:.*");
 
     private static final String NOW = "CAST(EXTRACT(EPOCH FROM " + CLOCK + ") * 1000000 AS BIGINT)";
+
+    private final String driverUrl;
+
+    /**
+     * Makes one.
+     *
+     * @param driverUrl of the driver, which says where the database is and what of it the user has set
+     */
+    H2Dialect(String driverUrl) {
+        this.driverUrl = driverUrl.toLowerCase(Locale.ROOT);
+    }
 
     @Override
     public String name() {
         return "H2";
+    }
+
+    @Override
+    public String keeps() {
+        return IN_MEMORY_OF_A_SERVER.matcher(driverUrl).matches()
+                ? "as long as the process of the database lives, which has it in memory"
+                : "as long as the database keeps what it has committed: its WRITE_DELAY is 0, and its machine does not"
+                        + " fail";
+    }
+
+    @Override
+    public String failover() {
+        return "nothing takes over from a database of H2: without it nobody gets a lock";
     }
 
     @Override
@@ -107,16 +146,87 @@ final class H2Dialect implements Dialect {
         return known ? Failure.REFUSED : Failure.UNKNOWN;
     }
 
+    /**
+     * How a database keeps what is written to it.
+     *
+     * @param inMemory whether it has no files
+     * @param named whether another connection can reach it, if it is in memory
+     * @param stays whether it stays when nobody is connected
+     * @param delay how many milliseconds after a commit it writes
+     */
+    private record Storage(boolean inMemory, boolean named, boolean stays, long delay) {
+        static Storage of(Connection connection) throws SQLException {
+            Map<String, Long> settings = new HashMap<>();
+            try (Statement statement = connection.createStatement()) {
+                try (ResultSet result = statement.executeQuery("SELECT setting_name, setting_value FROM"
+                        + " INFORMATION_SCHEMA.SETTINGS WHERE setting_name IN ('" + WRITES_AFTER + "', '"
+                        + CLOSES_AFTER + "')")) {
+                    while (result.next()) {
+                        settings.put(result.getString(1), result.getLong(2));
+                    }
+                }
+                try (ResultSet result = statement.executeQuery("SELECT DATABASE_PATH(), CURRENT_CATALOG")) {
+                    result.next();
+                    boolean inMemory = result.getString(1) == null;
+                    return new Storage(
+                            inMemory,
+                            !"UNNAMED".equalsIgnoreCase(result.getString(2)),
+                            !inMemory || settings.getOrDefault(CLOSES_AFTER, 0L) == -1,
+                            inMemory ? 0 : settings.getOrDefault(WRITES_AFTER, 0L));
+                }
+            }
+        }
+    }
+
+    /** Sets for all connections, and for good, what the URL leaves open and the user may. */
     @Override
-    public List<String> dangers(Connection connection) {
-        return List.of();
+    public void prepare(Connection connection) throws SQLException {
+        Storage storage = Storage.of(connection);
+        if (!storage.stays) {
+            set(connection, CLOSES_AFTER, -1);
+        }
+        if (storage.delay > 0) {
+            set(connection, WRITES_AFTER, 0);
+        }
+    }
+
+    private void set(Connection connection, String setting, int value) throws SQLException {
+        if (driverUrl.contains(";" + setting.toLowerCase(Locale.ROOT) + "=")) {
+            return;
+        }
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET " + setting + " " + value);
+        } catch (SQLException e) {
+            if (e.getErrorCode() != NO_ADMINISTRATOR && e.getErrorCode() != READ_ONLY) {
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public List<String> dangers(Connection connection) throws SQLException {
+        long delay = Storage.of(connection).delay;
+        return delay == 0
+                ? List.of()
+                : List.of("answers up to " + delay + " ms before it writes what it did (WRITE_DELAY): when its process"
+                        + " ends, locks of the last moments are lost, and given to others with the same tokens. Have an"
+                        + " administrator of the database carry out SET WRITE_DELAY 0, and leave it out of all URLs.");
     }
 
     @Override
     public Optional<String> obstacle(Connection connection) throws SQLException {
-        return connection.isReadOnly()
-                ? Optional.of("was opened for reading only. Locks are written.")
-                : Optional.empty();
+        if (connection.isReadOnly()) {
+            return Optional.of("was opened for reading only. Locks are written.");
+        }
+        Storage storage = Storage.of(connection);
+        if (!storage.named) {
+            return Optional.of("is in memory and has no name, so that each connection has another one. Give it a name"
+                    + " after mem: (unnamed is none).");
+        }
+        return storage.stays
+                ? Optional.empty()
+                : Optional.of("is in memory and is dropped when its last connection closes, with all locks. Put"
+                        + " ;DB_CLOSE_DELAY=-1 into the URL of a user who is an administrator of the database.");
     }
 
     @Override

@@ -33,15 +33,12 @@ final class JdbcGuarantees {
 
     static Guarantees table(Dialect dialect) {
         return new Guarantees(
-                new Guarantee(Grade.TIMED, KEEPS + ", and its clock is not set forward"),
+                new Guarantee(Grade.TIMED, dialect.keeps() + ", and its clock is not set forward"),
                 new Guarantee(
                         Grade.TIMED,
                         "as exclusion, if clock rates differ by less than 1 % and the answer is used at once"),
-                new Guarantee(Grade.ALWAYS, KEEPS),
-                new Guarantee(
-                        Grade.NO,
-                        dialect.name() + " may have replicas that are told after the answer: one that takes over may"
-                                + " lack a grant or its last renewal, and what it lacks is given again"),
+                new Guarantee(Grade.ALWAYS, dialect.keeps()),
+                new Guarantee(Grade.NO, dialect.failover()),
                 SHORTEST,
                 LockOptions.MAX_TTL);
     }

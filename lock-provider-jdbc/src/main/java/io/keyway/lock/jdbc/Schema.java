@@ -53,6 +53,7 @@ final class Schema {
      */
     void prepare(Connections connections, Deadline deadline) throws Exception {
         connections.call(Purpose.ASKING, deadline, connection -> {
+            dialect.prepare(connection);
             dialect.obstacle(connection).ifPresent(why -> {
                 throw new InvalidLockUrlException(settings.url() + ": this database " + why);
             });

@@ -5,6 +5,7 @@ import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.MariaDbServer;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import io.keyway.lock.tck.TckSubject;
+import java.nio.file.Path;
 import java.util.List;
 
 /** What the compatibility kit is given: databases behind proxies, with what can be done to them. */
@@ -20,9 +21,11 @@ final class Subjects {
                 .withPause(server::pause, server::resume);
     }
 
-    /** H2 as a server, with a database of its own. */
-    static TckSubject h2() throws Exception {
-        return behindProxies(H2Server.url("tck"), H2Server.port());
+    /** H2 as a server of its own, with a database in files in that folder. */
+    static TckSubject h2(H2Server server, Path folder) {
+        return behindProxies(server.inFiles(folder), server.port())
+                .withServer(server::kill, server::restart)
+                .withPause(server::pause, server::resume);
     }
 
     /** MariaDB, in a database of its own. */

@@ -1,14 +1,30 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.jdbc;
 
+import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.junit.LockTck;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The compatibility kit, in profile smoke, on H2 as a server. */
 class TckH2Test extends LockTck {
 
+    @AutoClose
+    private static H2Server server;
+
+    @TempDir
+    private static Path folder;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = H2Server.start();
+    }
+
     @Override
-    protected TckSubject subject() throws Exception {
-        return Subjects.h2();
+    protected TckSubject subject() {
+        return Subjects.h2(server, folder);
     }
 }

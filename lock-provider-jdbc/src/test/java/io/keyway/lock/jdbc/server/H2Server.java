@@ -6,43 +6,64 @@ import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.h2.tools.Server;
 
 /**
- * H2 as a server on the loopback address, in a process of its own, with databases in memory; all test classes of a JVM
- * share one.
+ * H2 as a server on the loopback address, in a process of its own. All test classes of a JVM share one, with databases
+ * in memory; who wants to kill one starts it. Thread-bound to the test.
  */
-public final class H2Server {
+public final class H2Server implements AutoCloseable {
 
     private static final AtomicInteger DATABASES = new AtomicInteger();
-    private static int port;
+    private static H2Server shared;
 
-    private H2Server() {}
+    private final int port;
+    private Process process;
 
-    /** Its port on 127.0.0.1, once it has given a URL. */
-    public static synchronized int port() {
+    private H2Server(int port) throws IOException, URISyntaxException {
+        this.port = port;
+        run();
+    }
+
+    /** The URL of clients that keep locks in a database of its own, which stays in the memory of the one that all share. */
+    public static synchronized String url(String name) throws IOException, URISyntaxException {
+        if (shared == null) {
+            shared = start();
+            Runtime.getRuntime().addShutdownHook(new Thread(shared::close, "h2-end"));
+        }
+        return shared.inMemory(name) + ";DB_CLOSE_DELAY=-1";
+    }
+
+    /** Another one; returns when it serves. */
+    public static H2Server start() throws IOException, URISyntaxException {
+        return new H2Server(Ports.free());
+    }
+
+    /** The URL of clients that keep locks in a database of its own, in the memory of this one. */
+    public String inMemory(String name) {
+        return "lock:jdbc:h2:tcp://127.0.0.1:" + port + "/mem:" + name + DATABASES.incrementAndGet();
+    }
+
+    /** The URL of clients that keep locks in a database of its own, in files in that folder. */
+    public String inFiles(Path folder) {
+        return "lock:jdbc:h2:tcp://127.0.0.1:" + port + "/" + folder.toAbsolutePath() + "/db"
+                + DATABASES.incrementAndGet();
+    }
+
+    /** Its port on 127.0.0.1. */
+    public int port() {
         return port;
     }
 
-    /** The URL of clients that keep locks in a database of its own. */
-    public static synchronized String url(String name) throws Exception {
-        if (port == 0) {
-            int free = Ports.free();
-            start(free);
-            port = free;
-        }
-        return "lock:jdbc:h2:tcp://127.0.0.1:" + port + "/mem:" + name + DATABASES.incrementAndGet()
-                + ";DB_CLOSE_DELAY=-1";
-    }
-
-    private static void start(int at) throws Exception {
+    private void run() throws IOException, URISyntaxException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         Path jar = Path.of(
                 Server.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        Process process = new ProcessBuilder(
+        Process started = new ProcessBuilder(
                         java,
                         "-Xmx256m",
                         "-XX:+UseSerialGC",
@@ -53,23 +74,48 @@ public final class H2Server {
                         Server.class.getName(),
                         "-tcp",
                         "-tcpPort",
-                        Integer.toString(at),
+                        Integer.toString(port),
                         "-ifNotExists")
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start();
-        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "h2-end"));
-        Signals.until("H2 serves", Duration.ofMinutes(1), () -> !process.isAlive() || serves(at));
-        if (!process.isAlive()) {
-            throw new IOException("H2 does not start on port " + at);
+        process = started;
+        Signals.until("H2 serves", Duration.ofMinutes(1), () -> !started.isAlive() || serves());
+        if (!started.isAlive()) {
+            throw new IOException("H2 does not start on port " + port);
         }
     }
 
-    private static boolean serves(int at) {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), at)) {
+    private boolean serves() {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();
         } catch (IOException e) {
             return false;
         }
+    }
+
+    /** SIGKILL. */
+    public void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    /** Starts it again, after {@link #kill()}; returns when it serves. */
+    public void restart() throws IOException, URISyntaxException {
+        run();
+    }
+
+    /** SIGSTOP; returns when it stands still. */
+    public void pause() throws IOException, InterruptedException {
+        Signals.stop(process.pid());
+    }
+
+    /** SIGCONT; returns when it goes on. */
+    public void resume() throws IOException, InterruptedException {
+        Signals.cont(process.pid());
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
     }
 }
