@@ -45,7 +45,8 @@ module io.keyway.lock.peer {
     exports io.keyway.lock.peer.session to
             io.keyway.lock.simulator;
     exports io.keyway.lock.peer.trace to
-            io.keyway.lock.cli;
+            io.keyway.lock.cli,
+            io.keyway.lock.simulator;
     exports io.keyway.lock.peer.wire to
             io.keyway.lock.simulator;
 

@@ -58,7 +58,8 @@ final class ElectCommand implements Callable<Integer> {
             names = "--ttl",
             paramLabel = "TIME",
             converter = Durations.Ttl.class,
-            description = "How long a leader that went silent keeps the others waiting. Default: 10s.")
+            description =
+                    "How long a leader that went silent keeps the others waiting. Default: that of the URL, or 10s.")
     private @Nullable Duration ttl;
 
     @Option(

@@ -71,7 +71,7 @@ final class RunCommand implements Callable<Integer> {
             names = "--ttl",
             paramLabel = "TIME",
             converter = Durations.Ttl.class,
-            description = "How long the lock outlives a machine that went silent. Default: 10s.")
+            description = "How long the lock outlives a machine that went silent. Default: that of the URL, or 10s.")
     private @Nullable Duration ttl;
 
     @Option(

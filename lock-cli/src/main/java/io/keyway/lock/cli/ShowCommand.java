@@ -32,7 +32,10 @@ final class ShowCommand implements Callable<Integer> {
     @Parameters(index = "0", arity = "0..1", paramLabel = "NAME", description = "One lock. Default: all.")
     private @Nullable String name;
 
-    @Option(names = "--json", description = "Print an array of {kind, name, holders, waiters}.")
+    @Option(
+            names = "--json",
+            description =
+                    "Print an array of {kind, name, holders, waiters}, with softWriters and buckets where there are any.")
     private boolean json;
 
     @Option(

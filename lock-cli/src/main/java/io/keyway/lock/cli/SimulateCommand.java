@@ -72,7 +72,7 @@ final class SimulateCommand implements Callable<Integer> {
 
     @Option(
             names = "--faults",
-            paramLabel = "NAME,...",
+            paramLabel = "NAME",
             split = ",",
             description = "What goes wrong, each name once for each time; `help` lists the names. Default: nothing.")
     private List<String> faults = List.of();

@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** `keyway simulate` where a promise breaks: a machine sleeps, and its client believes by a clock that slept too. */
 class SimulateCommandTest {
@@ -58,6 +60,13 @@ class SimulateCommandTest {
 
     private String printed() {
         return out.toString(StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lease", "lamport", "bakery", "failover", "bucket"})
+    void aChartIsInWords(String algorithm) {
+        assertThat(simulate("--algorithm", algorithm, "--seed", "1")).isZero();
+        assertThat(printed()).contains("Hello attempt=").doesNotContain("\0", "Key[", "Hello[", "nonce");
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.lamport.LamportView;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.peer.trace.FrameText;
 import io.keyway.lock.simulator.picture.Run;
 import io.keyway.lock.simulator.picture.Run.Bar;
 import io.keyway.lock.simulator.picture.Run.Hold;
@@ -126,20 +127,8 @@ final class Recorder implements Tracer {
         return clock;
     }
 
-    /** What users wait for stands first. */
     private static String text(Object frame) {
-        if (!(frame instanceof SessionFrame.Data data)) {
-            return Wording.of(frame);
-        }
-        StringBuilder text = new StringBuilder();
-        data.messages().forEach(each -> text.append(Wording.of(each)).append(' '));
-        if (data.messages().isEmpty()) {
-            text.append("heartbeat ");
-        }
-        text.append(String.format(
-                Locale.ROOT, "in Data[session=%d, seq=%d, ack=%d", data.session(), data.seq(), data.ack()));
-        return text.append(data.stamped() ? ", stamp=" + data.stamp() + "]" : "]")
-                .toString();
+        return frame instanceof SessionFrame said ? FrameText.of(said) : Wording.of(frame);
     }
 
     @Override

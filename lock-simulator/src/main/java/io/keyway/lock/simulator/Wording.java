@@ -19,7 +19,8 @@ final class Wording {
         String text = KEY.matcher(String.valueOf(said)).replaceAll("$1");
         text = OWNER.matcher(text).replaceAll("$1");
         text = USER.matcher(text).replaceAll("");
-        return TIME.matcher(text).replaceAll(Wording::time);
+        // The names of machines beside locks begin with a character that no lock has.
+        return TIME.matcher(text).replaceAll(Wording::time).replace("\0", "");
     }
 
     private static String time(MatchResult found) {

@@ -57,8 +57,9 @@ public final class LoadJson {
     }
 
     private static String latencies(Latencies of) {
-        return "{\"count\":" + of.count() + ",\"p50\":" + micros(of.within(0.5)) + ",\"p90\":" + micros(of.within(0.9))
-                + ",\"p99\":" + micros(of.within(0.99)) + ",\"longest\":" + micros(of.longest()) + "}";
+        return "{\"count\":" + of.count() + ",\"p50Us\":" + micros(of.within(0.5)) + ",\"p90Us\":"
+                + micros(of.within(0.9)) + ",\"p99Us\":" + micros(of.within(0.99)) + ",\"longestUs\":"
+                + micros(of.longest()) + "}";
     }
 
     static String micros(long nanos) {

@@ -20,16 +20,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /** Frames and messages in words: what stands in them, without what proves anything and without metadata. */
-final class FrameText {
+public final class FrameText {
     /** Components of messages that are nanoseconds. */
     private static final Set<String> TIMES =
-            Set.of("ttl", "waited", "patience", "atLeast", "limit", "quarantine", "nanos");
+            Set.of("ttl", "waited", "patience", "atLeast", "limit", "quarantine", "nanos", "left");
 
     /** Components that are of interest to the two ends alone. */
     private static final Set<String> LEFT_OUT =
-            Set.of("key", "patience", "limit", "wantPlace", "perResource", "capacity", "query");
+            Set.of("key", "patience", "limit", "wantPlace", "perResource", "capacity", "query", "life");
 
     /** Numbers of requests above this are those of questions. */
     private static final long QUESTIONS = 1L << 61;
@@ -43,7 +44,8 @@ final class FrameText {
 
     private FrameText() {}
 
-    static String of(SessionFrame frame) {
+    /** That frame, in one line without control characters. */
+    public static String of(SessionFrame frame) {
         if (frame instanceof Data data) {
             return of(data);
         } else if (frame instanceof Hello hello) {
@@ -77,11 +79,15 @@ final class FrameText {
     }
 
     /** A message by its type, its lock, and those of its fields that say something. */
-    static String of(Message message) {
-        StringBuilder text = new StringBuilder(message.getClass().getSimpleName());
-        text.append(' ').append(name(message.key().id()));
-        for (RecordComponent each : components(message)) {
-            text.append(field(each.getName(), value(each, message)));
+    public static String of(Message message) {
+        String lock = name(message.key().id());
+        return message.getClass().getSimpleName() + (lock.isEmpty() ? "" : " " + lock) + fields(message);
+    }
+
+    private static String fields(Object of) {
+        StringBuilder text = new StringBuilder();
+        for (RecordComponent each : components(of)) {
+            text.append(field(each.getName(), value(each, of)));
         }
         return text.toString();
     }
@@ -100,7 +106,7 @@ final class FrameText {
         } else if (value instanceof Owner owner) {
             return " " + name + "=" + owner.client();
         } else if (value instanceof Collection<?> many) {
-            return many.isEmpty() ? "" : " " + name + "=" + many.size();
+            return many.isEmpty() ? "" : " " + name + "=" + shown(many);
         } else if (value instanceof Long nanos && TIMES.contains(name)) {
             return time(name, nanos);
         } else if (value instanceof Probe probe) {
@@ -108,7 +114,21 @@ final class FrameText {
         } else if (value instanceof Enum<?> word) {
             return " " + word.name().toLowerCase(Locale.ROOT);
         }
-        return value instanceof Number || value instanceof String ? " " + name + "=" + value : "";
+        if (value instanceof Record) {
+            String fields = fields(value);
+            return fields.isEmpty() ? "" : " " + name + "=(" + fields.substring(1) + ")";
+        } else if (value instanceof String text) {
+            return " " + name + "=" + TraceLog.shown(text.replace("\0", ""));
+        }
+        return value instanceof Number ? " " + name + "=" + value : "";
+    }
+
+    /** A few names, or how many there are of anything else. */
+    private static String shown(Collection<?> many) {
+        boolean names = many.size() <= WRITTEN_OUT && many.stream().allMatch(String.class::isInstance);
+        return names
+                ? many.stream().map(each -> TraceLog.shown((String) each)).collect(Collectors.joining(","))
+                : String.valueOf(many.size());
     }
 
     /** What a probe is for, and the waits that it came along, from its initiator on. */
@@ -191,19 +211,19 @@ final class FrameText {
         return Optional.empty();
     }
 
-    private static RecordComponent[] components(Message message) {
+    private static RecordComponent[] components(Object of) {
         return COMPONENTS.computeIfAbsent(
-                message.getClass(), type -> type.isRecord() ? type.getRecordComponents() : new RecordComponent[0]);
+                of.getClass(), type -> type.isRecord() ? type.getRecordComponents() : new RecordComponent[0]);
     }
 
-    private static Object value(RecordComponent component, Message message) {
+    private static Object value(RecordComponent component, Object of) {
         try {
             Method accessor = component.getAccessor();
             accessor.setAccessible(true); // a type of an algorithm's own
-            Object value = accessor.invoke(message);
+            Object value = accessor.invoke(of);
             return value == null ? "" : value;
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("a message is a record: " + message.getClass(), e);
+            throw new IllegalStateException("not a record that can be read: " + of.getClass(), e);
         }
     }
 }
