@@ -27,6 +27,14 @@ final class AdvisorySql {
     private static final String UNLOCK = unlocking("");
     private static final String UNLOCK_SHARED = unlocking("_shared");
 
+    /**
+     * Has what was written so far be on disk before this is answered. The sequence writes once in 32 values, so that a
+     * crash may take back what stands behind a value that was answered. Where all is on disk nothing is done; else the
+     * transaction gets a record of its own, whose commit waits for the disk: a number alone does not.
+     */
+    private static final String FLUSHED = "CASE WHEN pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn() THEN"
+            + " concat(" + PostgresDialect.ON_DISK + ", pg_logical_emit_message(true, 'keyway', '')) END";
+
     private final TableName table;
     /** The next token: with the sequence's name in the text, the server looks it up once for each plan. */
     private final String token;
@@ -35,7 +43,8 @@ final class AdvisorySql {
 
     AdvisorySql(TableName table) {
         this.table = table;
-        this.token = "nextval('" + table.tokens() + "')";
+        this.token = "CASE WHEN nextval('" + table.tokens() + "') IS NOT NULL THEN CASE WHEN concat(" + FLUSHED
+                + ") IS NOT NULL THEN currval('" + table.tokens() + "') END END";
         for (LockMode mode : LockMode.values()) {
             tries.put(mode, "SELECT CASE WHEN pg_try_advisory_lock" + suffix(mode) + "(?) THEN " + token + " END");
         }

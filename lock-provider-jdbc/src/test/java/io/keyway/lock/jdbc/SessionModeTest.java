@@ -244,6 +244,27 @@ class SessionModeTest {
         }
     }
 
+    /** The sequence writes once in 32 values, here in a transaction that nobody waits for. */
+    @Test
+    void aTokenOutlastsACrashThoughTheSequenceHadNotWrittenIt() throws Exception {
+        String sequence = schema() + ".keyway_lock_token";
+        try (LockClient client = Locks.open(url);
+                LockClient other = Locks.open(url)) {
+            client.lock("first").acquire().close();
+            server.stopWalWriter();
+            server.run(
+                    "SET synchronous_commit = off",
+                    "DO $$ BEGIN LOOP PERFORM nextval('" + sequence + "'); EXIT WHEN (SELECT log_cnt FROM " + sequence
+                            + ") = 32; END LOOP; END $$");
+            Lease before = client.lock("crash").acquire();
+            server.kill();
+            server.restart();
+            try (Lease after = other.lock("crash").acquire()) {
+                assertThat(after.token()).isGreaterThan(before.token());
+            }
+        }
+    }
+
     @Test
     void aFloorIsBelowAllTokens() throws Exception {
         try (LockClient client = Locks.open(url + "&lock.tokenFloor=1000000");
