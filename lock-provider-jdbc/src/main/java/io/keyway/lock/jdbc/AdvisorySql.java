@@ -214,6 +214,11 @@ final class AdvisorySql {
             statement.setString(4, channel);
             statement.setString(5, key.text());
             statement.execute();
+        } catch (SQLException e) {
+            // It is given back all the same: that outlasts the failure of its statement.
+            if (!PostgresDialect.QUEUE_IS_FULL.equals(e.getSQLState())) {
+                throw e;
+            }
         }
     }
 

@@ -191,6 +191,15 @@ interface Dialect {
     OptionalLong floor(Connection connection, TableName table) throws SQLException;
 
     /**
+     * {@return the expression that takes the next version from the sequence}
+     *
+     * @param table the names
+     */
+    default String nextToken(TableName table) {
+        return "NEXT VALUE FOR " + table.tokens();
+    }
+
+    /**
      * Raises the versions of all later writes above that floor, and keeps it if it is higher than the one before.
      *
      * @param connection where to write

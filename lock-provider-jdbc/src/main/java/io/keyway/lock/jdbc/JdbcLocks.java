@@ -3,7 +3,6 @@ package io.keyway.lock.jdbc;
 
 import io.keyway.lock.LockName;
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -59,24 +58,27 @@ public final class JdbcLocks {
 
     private static boolean take(Connection connection, String name, String lock) throws SQLException {
         AdvisoryKey key = AdvisoryKey.of(SET, LockName.of(name));
-        DatabaseMetaData database = connection.getMetaData();
-        if (!database.getDatabaseProductName().equals("PostgreSQL")) {
-            throw new SQLFeatureNotSupportedException("A lock of a transaction was asked for (" + name + "), which "
-                    + database.getDatabaseProductName() + " does not have. Lock a row of your own that is always there"
-                    + " (SELECT ... FOR UPDATE), or take a lease and write under its token.");
+        String product = connection.getMetaData().getDatabaseProductName();
+        if (!product.equals("PostgreSQL")) {
+            throw unsupported(name, product);
         }
         if (connection.getAutoCommit()) {
             throw new IllegalStateException("A lock of a transaction was asked for (" + name + ") on a connection in"
                     + " autocommit: it would end with this very statement. Call setAutoCommit(false) first, or have the"
                     + " transaction begun by your framework.");
         }
-        String sql = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE " + lock + " END";
+        String sql = "SELECT CASE WHEN version() NOT LIKE 'PostgreSQL %' OR pg_is_in_recovery() THEN NULL ELSE " + lock
+                + " END, version()";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setLong(1, key.number());
             try (ResultSet result = statement.executeQuery()) {
                 result.next();
                 boolean taken = result.getBoolean(1);
-                if (result.wasNull()) {
+                boolean refused = result.wasNull();
+                if (!PostgresFitness.isPostgres(result.getString(2))) {
+                    throw unsupported(name, result.getString(2));
+                }
+                if (refused) {
                     throw new IllegalStateException("A lock of a transaction was asked for (" + name + ") at a standby,"
                             + " whose locks keep nobody out at the primary. Connect to the primary, as by"
                             + " targetServerType=primary.");
@@ -84,5 +86,12 @@ public final class JdbcLocks {
                 return taken;
             }
         }
+    }
+
+    /** What calls itself PostgreSQL may have a stub in place of the lock. */
+    private static SQLFeatureNotSupportedException unsupported(String name, String database) {
+        return new SQLFeatureNotSupportedException("A lock of a transaction was asked for (" + name + "), which "
+                + database + " does not have. Lock a row of your own that is always there (SELECT ... FOR UPDATE), or"
+                + " take a lease and write under its token.");
     }
 }

@@ -42,6 +42,9 @@ final class PostgresDialect implements Dialect {
     static final String ON_DISK = "CASE current_setting('synchronous_commit') WHEN 'off' THEN"
             + " set_config('synchronous_commit', 'local', true) END";
 
+    /** The state of a statement that notifies while a listener that stands still has filled the server's queue. */
+    static final String QUEUE_IS_FULL = "54000";
+
     /** 1 where rows may be old: who reads there must not take what it reads for what is. */
     static final String STANDBY = "pg_is_in_recovery()::int";
 
@@ -141,32 +144,12 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public List<String> dangers(Connection connection) throws SQLException {
-        List<String> dangers = new ArrayList<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT current_setting('fsync')")) {
-            result.next();
-            if (result.getString(1).equals("off")) {
-                dangers.add("does not write to its disk what it commits (fsync=off): when its machine fails, locks"
-                        + " that are held are lost, and given to others. Set fsync to on.");
-            }
-        }
-        return dangers;
+        return PostgresFitness.dangers(connection);
     }
 
     @Override
     public Optional<String> obstacle(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(
-                        "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')")) {
-            result.next();
-            if (result.getBoolean(1)) {
-                return Optional.of("is a standby, which takes no locks. Name the primary; with several hosts in the"
-                        + " URL add targetServerType=primary.");
-            }
-            return result.getString(2).equals("on")
-                    ? Optional.of("lets this user read only (default_transaction_read_only). Locks are written.")
-                    : Optional.empty();
-        }
+        return PostgresFitness.obstacle(connection);
     }
 
     @Override
@@ -203,6 +186,22 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public List<Written> write(Connection connection, TableName table, List<Write> writes, List<List<Notice>> notices)
+            throws SQLException {
+        try {
+            return writeAndTell(connection, table, writes, notices);
+        } catch (SQLException e) {
+            if (!QUEUE_IS_FULL.equals(e.getSQLState()) || notices.stream().allMatch(List::isEmpty)) {
+                throw e;
+            }
+            // A notice is a hint: what is written does not depend on it.
+            List<List<Notice>> none = new ArrayList<>(writes.size());
+            writes.forEach(write -> none.add(List.of()));
+            return writeAndTell(connection, table, writes, none);
+        }
+    }
+
+    private List<Written> writeAndTell(
+            Connection connection, TableName table, List<Write> writes, List<List<Notice>> notices)
             throws SQLException {
         if (writes.size() == 1) {
             Write write = writes.get(0);
@@ -329,6 +328,11 @@ final class PostgresDialect implements Dialect {
     @Override
     public OptionalLong floor(Connection connection, TableName table) throws SQLException {
         return SqlText.floor(connection, table);
+    }
+
+    @Override
+    public String nextToken(TableName table) {
+        return "nextval('" + table.tokens() + "')";
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.TokenFloor;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -24,6 +25,9 @@ final class Schema {
 
     /** One more than there are things to make, each of which another client may be about to make. */
     private static final int TRIES = 4;
+
+    /** How many rows are compared with the sequence. */
+    private static final int LOOKED_AT = 10_000;
 
     /** What was said already: once in the life of a process is enough. */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
@@ -63,6 +67,7 @@ final class Schema {
             }
             return true;
         });
+        raiseToRows(connections, deadline);
         TokenFloor floor = settings.floor().orElse(null);
         if (floor != null) {
             connections.call(Purpose.ASKING, deadline, connection -> {
@@ -71,6 +76,48 @@ final class Schema {
                 }
                 return true;
             });
+        }
+    }
+
+    /** A sequence that was made anew, or was not copied with the table, begins below the versions that are out. */
+    private void raiseToRows(Connections connections, Deadline deadline) throws Exception {
+        connections.call(Purpose.ASKING, deadline, connection -> {
+            while (isBehind(connection)) {
+                long highest = number(connection, "SELECT max(version) FROM " + table.locks());
+                Schema.warn(
+                        settings,
+                        List.of("had versions of locks above its sequence " + table.tokens()
+                                + ", as after a copy of the table alone: the sequence was set to " + highest + "."));
+                try {
+                    raise.to(connection, highest);
+                } catch (SQLException e) {
+                    if (dialect.failure(e) != Dialect.Failure.UNWELCOME) {
+                        throw e;
+                    }
+                    throw new InvalidLockUrlException(
+                            settings.url() + ": the sequence " + table.tokens()
+                                    + " is behind the versions of the table "
+                                    + table.locks() + ", so that tokens would fall, and this user may not raise it ("
+                                    + Masked.message(e) + "). Have it set to " + highest + " by whoever may.",
+                            e);
+                }
+            }
+            return true;
+        });
+    }
+
+    /** By some rows: those of before a copy are all above it. */
+    private boolean isBehind(Connection connection) throws SQLException {
+        String highest = "SELECT max(version) FROM (SELECT version FROM " + table.locks() + " LIMIT " + LOOKED_AT
+                + ") AS some_rows";
+        return number(connection, "SELECT coalesce((" + highest + "), 0) - " + dialect.nextToken(table)) > 0;
+    }
+
+    private static long number(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery(query)) {
+            result.next();
+            return result.getLong(1);
         }
     }
 

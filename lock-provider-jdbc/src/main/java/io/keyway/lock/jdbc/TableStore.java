@@ -137,6 +137,14 @@ final class TableStore implements RowStore {
                         : Optional.of(RowId.of(rows.get(max - 1).key())));
     }
 
+    /** Says what endangers locks there by now. */
+    void warn() throws Exception {
+        call(Purpose.ASKING, Deadline.after(settings.requestTimeout()), connection -> {
+            Schema.warn(settings, dialect.dangers(connection));
+            return true;
+        });
+    }
+
     /** As the connections do it, and tells when the database is there, and when it is not. */
     <T> T call(Purpose purpose, Deadline deadline, Connections.Work<T> work) throws Exception {
         return told(() -> connections.call(purpose, deadline, work));

@@ -274,6 +274,7 @@ final class WakeUps implements AutoCloseable {
                         Deadline.after(TRIAL_LIMIT),
                         connection -> dialect.sweep(connection, table, KEPT, SWEPT));
             } while (gone == SWEPT);
+            store.warn();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
