@@ -104,7 +104,8 @@ public interface MemberView {
     }
 
     /**
-     * Another member leads, and not this one: the sessions of all clients are over.
+     * Another member leads, and not this one: the sessions of all clients are over. Each machine is called with {@link
+     * Unseated}, behind the ends of the sessions.
      *
      * @throws IllegalStateException as of {@link #serve}
      */
@@ -114,7 +115,8 @@ public interface MemberView {
 
     /**
      * This member leads from now on: it has no session of a client and an epoch of at least that one, and is in
-     * quarantine for so many nanoseconds at least, if not 0. That key is called with {@link Longer}.
+     * quarantine for so many nanoseconds at least, if not 0: then it is as after {@link #follow}, too. With 0 it leads
+     * as a former life of it did, and what that has left stands. That key is called with {@link Longer}.
      *
      * @throws IllegalStateException as of {@link #serve}
      */
@@ -156,6 +158,9 @@ public interface MemberView {
 
     /** The quarantine is over. */
     record Opening() implements Call {}
+
+    /** Another member has led, or may have: what a former life has left, or is kept, is over here. */
+    record Unseated() implements Call {}
 
     /** Something lasts longer than is served: {@link #longestLease} says how long. */
     record Longer() implements Call {}

@@ -51,7 +51,8 @@ import java.util.List;
  *       open by that very seat.
  *   <li>A majority has recorded an epoch that is no lower than that of any token, before the token is granted; whoever
  *       gets the seat begins above what is recorded. So the tokens of a name rise.
- *   <li>A leader has no session of a client, and so no grant, that is older than its seat.
+ *   <li>A leader has no session of a client, and no grant, that is older than its seat: what the table of a clean end
+ *       has left, and what is kept, is over when another member leads, or may have led.
  * </ul>
  */
 class Leadership implements Machine {

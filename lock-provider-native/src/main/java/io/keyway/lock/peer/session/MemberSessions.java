@@ -418,6 +418,13 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     @Override
     public void follow() {
+        endClients();
+        for (Key key : turn().residents(new Key(0, ""), true, Integer.MAX_VALUE)) {
+            turn().call(key, new Unseated());
+        }
+    }
+
+    private void endClients() {
         boolean lapsed = leading().isLapsed();
         leading().follow();
         table.endClients(turn());
@@ -429,11 +436,13 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public void takeOver(Key leader, long leastEpoch, long silence) {
         SessionTurn now = turn();
-        follow();
-        leading().takeOver(leader);
         if (silence > 0) {
+            follow();
             beSilent(now.now() + silence);
+        } else {
+            endClients();
         }
+        leading().takeOver(leader);
         if (leastEpoch > epoch) {
             raiseEpoch(leastEpoch, now);
         }
