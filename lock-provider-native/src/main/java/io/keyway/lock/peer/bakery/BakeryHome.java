@@ -342,12 +342,13 @@ class BakeryHome implements Machine {
     }
 
     private void refused(String leader, HomeRequest request, Turn turn) {
-        if (request.phase != Phase.TICKETED) {
-            return;
+        request.active.remove(leader); // that one may have let it in, and not have heard this member for too long
+        if (request.phase == Phase.TICKETED) {
+            request.refused.add(leader);
+            drawAgainIfMust(request, turn);
+        } else {
+            count(turn);
         }
-        request.refused.add(leader);
-        request.active.remove(leader);
-        drawAgainIfMust(request, turn);
     }
 
     /** Of those that have not refused its ticket no majority is there. */

@@ -726,6 +726,7 @@ class BakeryLeader implements Machine, Promising {
     private void lapsed(LeaderTable table, Entry active, Turn turn) {
         turn.goal(BakeryGoal.LAPSED);
         table.held(active, turn.now()); // or may have
+        answer(active, new Refused(active.meeting, active.id.number()), turn); // before any echo by which it counts
         drop(table, active, turn);
         settle(table, turn);
     }

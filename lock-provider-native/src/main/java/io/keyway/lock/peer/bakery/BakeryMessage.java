@@ -125,7 +125,7 @@ sealed interface BakeryMessage extends Message {
     /** ACTIVATED: this leader lets that request in, and none that excludes it. */
     record Activated(long meeting, long number) implements Answer {}
 
-    /** A greater ticket has held the lock: draw another one. */
+    /** A greater ticket has held the lock, or may have: draw another one. Who was let in is not any more. */
     record Refused(long meeting, long number) implements Answer {}
 
     /** A smaller ticket waits: give this leader's activation back, unless you hold. */

@@ -440,4 +440,20 @@ class BakeryScenariosTest {
         assertThat(world.token("d")).isGreaterThan(world.token("c"));
         assertThat(oldTicket(UnsafeBakery.NO_FLOOR).token("d")).isPositive().isLessThan(world.token("c"));
     }
+
+    /** The links of a to b are silent for two leases, and come back before a forgets the session with b. */
+    @Test
+    void aHomeHearsThatALeaderDoesNotLetItInAnyMoreBeforeItCountsThatLeaderAgain() {
+        BakeryWorld world = new BakeryWorld("a", "b", "c");
+        world.part("a", "c");
+        world.ask("a", 1);
+        world.run();
+        assertThat(world.holds("a")).containsExactly(1L);
+        world.expire("b", "a");
+        world.run();
+        world.ask("c", 2);
+        world.run();
+        assertThat(world.holders()).isLessThanOrEqualTo(1);
+        assertThat(world.holds("c")).containsExactly(2L);
+    }
 }

@@ -126,6 +126,19 @@ final class BakeryWorld {
         node(id).settle();
     }
 
+    /** That leader has not heard that home for so long that nobody counts what it has said to it. */
+    void expire(String leader, String home) {
+        List<MemberView.Expired> all = new ArrayList<>();
+        for (LeaderTable table : node(leader).leader.tables()) {
+            for (LeaderTable.Entry active : table.active()) {
+                if (active.id.member().equals(home)) {
+                    all.add(new MemberView.Expired(new Peer(ids.indexOf(home) + 1), active.serial));
+                }
+            }
+        }
+        all.forEach(node(leader)::call);
+    }
+
     /** What nobody can count any more of what that leader has said lapses. */
     void lapse(String id) {
         node(id).leader.due(0, node(id));
