@@ -99,6 +99,13 @@ final class Cluster implements AutoCloseable {
         trace = "&trace=" + directory;
     }
 
+    /** Members that start from now on are elected in the order of their numbers; each has links of its own. */
+    void electInOrder() {
+        for (int i = 0; i < options.size(); i++) {
+            options.get(i).add("-D" + MemberProgram.PRIORITY + "=" + (i + 1));
+        }
+    }
+
     private static String text(Duration duration) {
         return duration.toMillis() + "ms";
     }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
@@ -36,6 +37,9 @@ final class MemberProgram {
 
     /** The property that names the directory of its trace; without it there is none. */
     static final String TRACE = "keyway.trace";
+
+    /** The property that names its priority in elections; without it there is none. */
+    static final String PRIORITY = "keyway.priority";
 
     /** What it is asked, and the word that its answer begins with. */
     static final String LEADER = "leader";
@@ -75,7 +79,10 @@ final class MemberProgram {
     }
 
     private static Algorithm algorithm() {
-        return Algorithms.named(System.getProperty(ALGORITHM, "lease")).orElseThrow();
+        Algorithm algorithm =
+                Algorithms.named(System.getProperty(ALGORITHM, "lease")).orElseThrow();
+        Integer priority = Integer.getInteger(PRIORITY);
+        return priority == null ? algorithm : algorithm.electing(OptionalInt.empty(), OptionalInt.of(priority));
     }
 
     private static List<NodeId> nodes(String ids) {

@@ -322,7 +322,7 @@ public final class ClusterMember extends Member {
 
     @Override
     protected void opened() {
-        LOG.info("member {} is open: it takes part from now on", node());
+        LOG.info("member {} is open: it waits for no lease of an earlier life any more", node());
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.cluster;
 
 import io.keyway.lock.LockEvent;
+import io.keyway.lock.peer.election.Forgotten;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.DuplicateMember;
@@ -42,6 +43,12 @@ final class MemberNotices {
         } else if (notice instanceof LockNotice.ClusterChanged changed) {
             log.atLevel(changed.type() == LockEvent.Type.CLUSTER_DOWN ? Level.WARN : Level.INFO)
                     .log("{} at member {}{}", changed.type(), node, silent(changed.silent()));
+        } else if (notice instanceof Forgotten forgotten) {
+            log.warn(
+                    "member {} has lost what it promised to the others, and takes no part before most of them, or all,"
+                            + " have said what they know of it; missing: {}",
+                    node,
+                    String.join(", ", forgotten.missing()));
         } else if (notice instanceof DuplicateMember doubled) {
             log.error(
                     "two processes run as member {}, and both talk to this one, from {} and from {}: the later one, {},"

@@ -765,7 +765,7 @@ class Election implements Machine {
             mayHaveVoted |= each.contains(self);
         }
         boolean hasWaited = waited || (listened && !mayHaveVoted);
-        if (!hasWaited || !reminders.areEnough(self, list)) {
+        if (!hasWaited || !reminders.areEnough(self, list, turn)) {
             return;
         }
         turn.goal(ElectionGoal.LEARNED);

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.election;
 
 import io.keyway.lock.peer.election.ElectionMessage.Promised;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,8 @@ import java.util.TreeSet;
 /** What others have told a member of what they have promised, which has no record itself. */
 final class Reminders {
     private final TreeMap<String, Promised> answers = new TreeMap<>();
+    /** Who was missing, as the operator was told last; empty before. */
+    private Set<String> told = Set.of();
 
     void put(String member, Promised answer) {
         answers.put(member, answer);
@@ -61,8 +64,9 @@ final class Reminders {
 
     /**
      * Whether enough have answered: majorities of others that have forgotten nothing, or all others of the latest view.
+     * If not, the operator is told who is missing.
      */
-    boolean areEnough(String self, List<String> ofLatest) {
+    boolean areEnough(String self, List<String> ofLatest, Turn turn) {
         Set<String> sound = new TreeSet<>();
         for (Map.Entry<String, Promised> each : answers.entrySet()) {
             if (each.getValue().sound()) {
@@ -71,17 +75,23 @@ final class Reminders {
         }
         Set<String> others = new TreeSet<>(ofLatest);
         others.remove(self);
-        return MemberLists.areMajorities(sound, lists(ofLatest))
-                || answers.keySet().containsAll(others);
+        others.removeAll(answers.keySet());
+        boolean enough = others.isEmpty() || MemberLists.areMajorities(sound, lists(ofLatest));
+        if (!enough && !others.equals(told)) {
+            told = others;
+            turn.tell(new Forgotten(List.copyOf(others)));
+        }
+        return enough;
     }
 
     Reminders copy() {
         Reminders copy = new Reminders();
         copy.answers.putAll(answers);
+        copy.told = told;
         return copy;
     }
 
     void encode(StateEncoder out) {
-        out.value(answers);
+        out.value(answers).value(told);
     }
 }

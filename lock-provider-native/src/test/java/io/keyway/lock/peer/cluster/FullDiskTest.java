@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.Locks;
+import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.os.SmallDisk;
+import io.keyway.lock.peer.service.Algorithm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +19,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a member of a cluster needs of a disk that is full. */
 @Timeout(60)
@@ -39,6 +46,29 @@ class FullDiskTest {
             await().until(() -> !again.quarantined());
             assertThat(members.hasEnded("a")).isFalse();
             members.end("a");
+        }
+    }
+
+    /** Elections, tickets and epochs are recorded while nothing more fits. */
+    @ParameterizedTest
+    @ValueSource(strings = {"lamport", "bakery", "failover"})
+    void aMemberThatRunsDoesNotNoticeThatItsDiskIsFull(String name) throws Exception {
+        Algorithm algorithm = Algorithms.named(name).orElseThrow();
+        try (SmallDisk disk = SmallDisk.mount(directory.resolve("disk"));
+                TestMembers members = new TestMembers(directory, algorithm, "a")) {
+            ClusterMember member =
+                    members.start("a", "a", MAX_TTL, true, disk.path().resolve("a"), Set.of());
+            await().until(() -> !member.quarantined());
+            disk.fill();
+            try (LockClient client = Locks.open("lock:native:" + name + "://" + members.id("a") + "/keyway?"
+                    + "maxTtl=1s&ttl=1s&requestTimeout=30s")) {
+                for (int i = 0; i < 20; i++) {
+                    Lease lease = client.lock("job" + i).acquire();
+                    assertThat(lease.isHeld()).isTrue();
+                    lease.close();
+                }
+            }
+            assertThat(members.hasEnded("a")).isFalse();
         }
     }
 }

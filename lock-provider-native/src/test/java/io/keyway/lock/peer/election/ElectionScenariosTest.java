@@ -375,6 +375,7 @@ class ElectionScenariosTest {
             world.pass(10 * SECOND);
             assertThat(node(world, "c").election.phase()).isEqualTo(Election.Phase.BOOTING);
             assertThat(world.view("c")).as("b alone does not know all").isEqualTo(View.NONE);
+            assertThat(node(world, "c").notices).endsWith(new Forgotten(List.of("a")));
             assertThat(node(world, "c").record)
                     .as("a record says that it has not forgotten")
                     .isNull();

@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.Turn;
@@ -259,6 +260,7 @@ final class ElectionWorld {
         final Election election;
         final Map<Integer, Long> timers = new LinkedHashMap<>();
         final List<ElectionCall> told = new ArrayList<>();
+        final List<Notice> notices = new ArrayList<>();
 
         @Nullable
         Ballot record;
@@ -289,6 +291,11 @@ final class ElectionWorld {
             } else {
                 timers.put(slot, at);
             }
+        }
+
+        @Override
+        public void tell(Notice notice) {
+            notices.add(notice);
         }
 
         @Override

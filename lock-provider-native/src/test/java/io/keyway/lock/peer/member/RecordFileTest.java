@@ -8,6 +8,7 @@ import io.keyway.lock.peer.counter.CounterAlgorithm;
 import io.keyway.lock.peer.counter.CounterMessage.Tally;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.os.FakeFacts;
+import io.keyway.lock.peer.os.SmallDisk;
 import io.keyway.lock.peer.wire.RecordCodec;
 import io.keyway.lock.peer.wire.WireWriter;
 import java.io.IOException;
@@ -289,5 +290,17 @@ class RecordFileTest {
         RecordFile file = open();
         file.close();
         assertThatThrownBy(() -> file.force(List.of(tally("a", 1)))).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void aFullDiskStopsNoRecord() throws Exception {
+        try (SmallDisk disk = SmallDisk.mount(directory.resolve("disk"));
+                RecordFile file = RecordFile.open(disk.path().resolve("records"), CODEC, facts, Optional.empty())) {
+            file.force(List.of(tally("a", 1)));
+            disk.fill();
+            for (int i = 0; i < 10_000; i++) {
+                file.force(List.of(tally("a", i), tally("b", 7)));
+            }
+        }
     }
 }
