@@ -22,9 +22,6 @@ import org.junit.jupiter.api.Test;
 /** What holds for all pages and sources of the project, in all modules. Failures are told as file:line. */
 class PagesTest {
     private static final int LONGEST = 120;
-    private static final int MOST_LINES = 400;
-    private static final int MOST_LINES_OF_A_MACHINE = 900;
-    private static final Pattern INVARIANTS = Pattern.compile("^ \\* .*[Ii]nvariants");
     private static final Set<String> NOT_OURS = Set.of("target", ".git");
 
     private static final Pattern URL = Pattern.compile("https?://\\S+");
@@ -54,30 +51,6 @@ class PagesTest {
             }
         }
         assertThat(tooLong).as("lines of more than %s characters", LONGEST).isEmpty();
-    }
-
-    /** A state machine is one file, headed by its invariants, and may be longer than others, but not without end. */
-    @Test
-    void noFileThatShipsIsTooLong() throws IOException {
-        List<String> tooLong = new ArrayList<>();
-        int shipped = 0;
-        for (Path file : files) {
-            if (file.toString().contains("/src/main/java/")) {
-                shipped++;
-                List<String> lines = Files.readAllLines(file);
-                boolean machine =
-                        lines.stream().anyMatch(line -> INVARIANTS.matcher(line).find());
-                if (lines.size() > (machine ? MOST_LINES_OF_A_MACHINE : MOST_LINES)) {
-                    tooLong.add(root.relativize(file) + ": " + lines.size());
-                }
-            }
-        }
-        assertThat(shipped).isGreaterThan(500);
-        assertThat(tooLong)
-                .as(
-                        "files of more than %s lines without invariants, or of more than %s",
-                        MOST_LINES, MOST_LINES_OF_A_MACHINE)
-                .isEmpty();
     }
 
     @Test

@@ -34,8 +34,8 @@ final class ShowCommand implements Callable<Integer> {
 
     @Option(
             names = "--json",
-            description =
-                    "Print an array of {kind, name, holders, waiters}, with softWriters and buckets where there are any.")
+            description = "Print an array of {kind, name, holders, waiters}, and softWriters and buckets if there are"
+                    + " any.")
     private boolean json;
 
     @Option(

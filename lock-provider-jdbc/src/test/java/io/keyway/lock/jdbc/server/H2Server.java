@@ -29,7 +29,7 @@ public final class H2Server implements AutoCloseable {
         run();
     }
 
-    /** The URL of clients that keep locks in a database of its own, which stays in the memory of the one that all share. */
+    /** The URL of clients that keep locks in a database of its own, which stays in memory as long as this server. */
     public static synchronized String url(String name) throws IOException, URISyntaxException {
         if (shared == null) {
             shared = start();
