@@ -123,6 +123,26 @@ class LauncherTest {
     }
 
     @Test
+    void whoWantsNoBuildRunsTheLastOne() throws Exception {
+        environment.put("KEYWAY_BUILD", "no");
+        refuses("Keyway is not built, and KEYWAY_BUILD=no forbids to build it", Map.of());
+        environment.remove("KEYWAY_BUILD");
+        ChildProcess built = keyway("show");
+        assertThat(built.exitCode()).isZero();
+        Files.setLastModifiedTime(
+                root.resolve("lock-api/src/main/java/A.java"),
+                FileTime.fromMillis(System.currentTimeMillis() + 60_000));
+        environment.put("KEYWAY_BUILD", "no");
+
+        ChildProcess again = keyway("show");
+
+        assertThat(again.exitCode()).isZero();
+        assertThat(again.out()).isEqualTo(built.out());
+        assertThat(again.err()).isEmpty();
+        assertThat(builds()).isEqualTo(1);
+    }
+
+    @Test
     void aMissingJarBuildsAgain() throws Exception {
         assertThat(keyway("show").exitCode()).isZero();
         try (var apps = Files.walk(root.resolve("lock-cli/target/app"))) {
