@@ -14,9 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class FenceGuardTest {
     private static final LockName A = LockName.of("a");
     private static final LockName B = LockName.of("b");

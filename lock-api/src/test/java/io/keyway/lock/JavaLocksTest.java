@@ -12,9 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 @SuppressWarnings("LockNotBeforeTry") // each unlock is what a test is about
 class JavaLocksTest {
     private final HeapLock heap = new HeapLock();

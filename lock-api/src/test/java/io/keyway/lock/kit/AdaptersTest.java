@@ -20,10 +20,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The adapters of the API over a client of a store. */
-@Timeout(60)
 @SuppressWarnings("LockNotBeforeTry") // each unlock is what a test is about
 class AdaptersTest extends ReferenceClients {
 

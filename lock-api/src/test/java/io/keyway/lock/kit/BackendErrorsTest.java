@@ -27,10 +27,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A verb that ends with an {@link Error}, as where a class is missing: an unknown outcome as any other. */
-@Timeout(60)
 class BackendErrorsTest {
 
     private static final Duration WAIT = Duration.ofSeconds(20);

@@ -31,13 +31,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A store whose verbs end in time is called by the thread that waits for the answer, unless that could keep it too
  * long.
  */
-@Timeout(60)
 class CallerThreadTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);

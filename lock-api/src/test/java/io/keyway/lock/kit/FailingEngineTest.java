@@ -23,10 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** An engine that throws where the interface does not say so: nobody waits for it for ever, and close ends all. */
-@Timeout(60)
 class FailingEngineTest extends ReferenceClients {
 
     private static final LockUrl URL = LockUrl.parse("lock:reference://failing?closeTimeout=2s&name=failing");

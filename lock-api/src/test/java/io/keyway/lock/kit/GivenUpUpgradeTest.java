@@ -25,10 +25,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** An upgrade is granted at the moment in which its owner gives it up: the reader that it was may believe still. */
-@Timeout(60)
 class GivenUpUpgradeTest extends ReferenceClients {
 
     private static final LockUrl URL = LockUrl.parse("lock:reference://given-up?closeTimeout=2s&name=given-up");

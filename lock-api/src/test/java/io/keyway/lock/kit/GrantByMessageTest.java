@@ -23,10 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** What a store grants by a message is believed from when its term began, however late the message is taken. */
-@Timeout(60)
 class GrantByMessageTest extends ReferenceClients {
     private static final Duration TTL = Duration.ofSeconds(8);
 

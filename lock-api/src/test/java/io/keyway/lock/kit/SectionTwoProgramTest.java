@@ -4,12 +4,10 @@ package io.keyway.lock.kit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class SectionTwoProgramTest extends ReferenceClients {
 
     @Test
-    @Timeout(60)
     void runsOnTheReferenceStore() throws Exception {
         assertThat(SectionTwoProgram.run("lock:reference://program?without=upgrade"))
                 .contains(

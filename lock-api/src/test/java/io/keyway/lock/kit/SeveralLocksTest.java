@@ -23,10 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Several locks at once, over a client of a store; what users see of them is judged by the compatibility kit too. */
-@Timeout(60)
 class SeveralLocksTest extends ReferenceClients {
 
     @Test
@@ -93,7 +91,7 @@ class SeveralLocksTest extends ReferenceClients {
         awaitWaiters(a, "y", 1);
 
         b.close();
-        assertThatThrownBy(() -> waits.get(20, TimeUnit.SECONDS)).hasMessageContaining("closed");
+        assertThatThrownBy(() -> waits.get(2, TimeUnit.MINUTES)).hasMessageContaining("closed");
         a.close();
 
         assertThat(told)
@@ -112,7 +110,7 @@ class SeveralLocksTest extends ReferenceClients {
         CompletableFuture<Optional<LeaseSet>> limited = b.locks("x", "y").tryAcquireAsync(Duration.ofSeconds(2));
         time(a).advance(Duration.ofSeconds(2));
 
-        assertThat(limited.get(20, TimeUnit.SECONDS)).isEmpty();
+        assertThat(limited.get(2, TimeUnit.MINUTES)).isEmpty();
         assertThat(a.lock("x").tryAcquire()).isPresent();
         assertThat(held.isHeld()).isTrue();
     }

@@ -24,10 +24,8 @@ import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a caller says of its capacity reaches the engine, and what the engine counts reaches the caller. */
-@Timeout(60)
 class StatedCapacityTest extends ReferenceClients {
 
     private static final LockUrl URL = LockUrl.parse("lock:reference://stated?name=stated");

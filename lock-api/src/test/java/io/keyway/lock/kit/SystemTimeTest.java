@@ -12,9 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class SystemTimeTest {
     private static final String NAME = "keyway-timed-timer";
 
@@ -123,7 +121,7 @@ class SystemTimeTest {
         });
         time.at(time.nanoTime(), done::countDown);
 
-        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(done.await(3, TimeUnit.MINUTES)).isTrue();
     }
 
     @Test
@@ -134,7 +132,7 @@ class SystemTimeTest {
             closed.countDown();
         });
 
-        assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(closed.await(3, TimeUnit.MINUTES)).isTrue();
     }
 
     @Test

@@ -26,10 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A thread that downgrades its lease and then cannot wait for the answer: nobody keeps the lock. */
-@Timeout(60)
 class UnwaitedDowngradeTest extends ReferenceClients {
 
     private static final String URL = "lock:reference://unwaited?closeTimeout=2s";

@@ -101,11 +101,11 @@ class VerbsTest extends ReferenceClients {
         var future = open("b").lock("x").acquireAsync();
         var thread = future.thenApply(lease -> Thread.currentThread().getName());
         held.release();
-        assertThat(thread.get(20, TimeUnit.SECONDS)).isEqualTo("keyway-b-events");
+        assertThat(thread.get(2, TimeUnit.MINUTES)).isEqualTo("keyway-b-events");
         Lease got = future.get();
-        assertThat(got.releaseAsync().toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThat(got.releaseAsync().toCompletableFuture().get(2, TimeUnit.MINUTES))
                 .isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(a.lock("x").tryAcquireAsync(Duration.ZERO).get(20, TimeUnit.SECONDS))
+        assertThat(a.lock("x").tryAcquireAsync(Duration.ZERO).get(2, TimeUnit.MINUTES))
                 .isPresent();
     }
 
@@ -188,9 +188,9 @@ class VerbsTest extends ReferenceClients {
         var second = read.acquireAsync();
         var third = open("b").readWriteLock("x").read().acquireAsync();
         write.close();
-        first.get(20, TimeUnit.SECONDS).close();
-        second.get(20, TimeUnit.SECONDS).close();
-        third.get(20, TimeUnit.SECONDS).close();
+        first.get(2, TimeUnit.MINUTES).close();
+        second.get(2, TimeUnit.MINUTES).close();
+        third.get(2, TimeUnit.MINUTES).close();
         assertEmpty(client);
     }
 
@@ -209,7 +209,7 @@ class VerbsTest extends ReferenceClients {
         one.close();
         assertThat(waiting).isNotDone();
         two.close();
-        waiting.get(20, TimeUnit.SECONDS).orElseThrow().close();
+        waiting.get(2, TimeUnit.MINUTES).orElseThrow().close();
         assertThat(semaphore.<Integer, RuntimeException>callLocked(3, Lease::permits))
                 .isEqualTo(3);
         assertThat(semaphore.tryRunLocked(3, Duration.ZERO, Lease::ensureHeld)).isTrue();
@@ -275,9 +275,9 @@ class VerbsTest extends ReferenceClients {
         assertThat(b.admin().breakLease(key("jobs/1"), held.token(), "stuck")).isTrue();
         assertThat(held.state()).isEqualTo(Lease.State.LOST);
         assertThat(held.release()).isEqualTo(ReleaseOutcome.ALREADY_LOST);
-        assertThat(held.lost().toCompletableFuture().get(20, TimeUnit.SECONDS).cause())
+        assertThat(held.lost().toCompletableFuture().get(2, TimeUnit.MINUTES).cause())
                 .isEqualTo(LeaseLoss.Cause.BROKEN);
-        waiting.get(20, TimeUnit.SECONDS).close();
+        waiting.get(2, TimeUnit.MINUTES).close();
         other.close();
         assertThat(b.admin().show(LockKey.lock(LockName.of("none")))).isEmpty();
         assertEmpty(a);

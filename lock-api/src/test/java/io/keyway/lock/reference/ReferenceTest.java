@@ -33,10 +33,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What the reference does beyond what the kit's tests ask of every provider. */
-@Timeout(60)
 class ReferenceTest {
 
     private static final AtomicInteger WORLDS = new AtomicInteger();

@@ -13,12 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A wait with a limit, on the machine's clock and on one that a test moves. */
-@Timeout(60)
 class TimeSourceTest {
 
     private static final long MS = 1_000_000L;

@@ -13,10 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A pause that would never end by the clock ends by a change. */
-@Timeout(60)
 class ChangeBellTest {
     private static final LockName NAME = LockName.of("jobs/nightly");
 

@@ -22,11 +22,9 @@ import java.util.Map;
 import java.util.Set;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A command whose keyway fails in the midst of it. */
-@Timeout(60)
 class GuardedCommandTest {
     @TempDir
     Path directory;

@@ -4,6 +4,7 @@ package io.keyway.lock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.tck.process.ChildProcess;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -195,7 +196,7 @@ class LoadCommandTest {
                 "--wait",
                 "60s");
         assertThat(with.exitCode()).as(with.err()).isZero();
-        assertThat(time(with.out())).isLessThan(500);
+        assertThat(time(with.out())).isLessThan(500 * Patience.factor());
         ChildProcess without = keyway(
                 "load",
                 local(),

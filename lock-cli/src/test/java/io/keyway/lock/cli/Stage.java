@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.cli.supervisor.CommandProcesses;
 import io.keyway.lock.tck.process.ChildProcess;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -102,7 +103,7 @@ final class Stage implements AutoCloseable {
     /** Waits until this name is written once more. */
     void awaitBeat(String name) {
         long before = count(name);
-        Awaitility.await(name).atMost(LIMIT).until(() -> count(name) > before);
+        Awaitility.await(name).atMost(Patience.of(LIMIT)).until(() -> count(name) > before);
     }
 
     long count(String name) {
@@ -140,7 +141,7 @@ final class Stage implements AutoCloseable {
     /** The pid of the supervisor that a keyway has started. */
     static long supervisorOf(ChildProcess keyway) {
         return Awaitility.await()
-                .atMost(LIMIT)
+                .atMost(Patience.of(LIMIT))
                 .until(
                         () -> keyway.process()
                                 .toHandle()
@@ -185,7 +186,9 @@ final class Stage implements AutoCloseable {
         if (Files.exists(locks.resolve("host.info"))) {
             ProcessHandle.of(hostPid()).ifPresent(host -> {
                 host.destroyForcibly();
-                host.onExit().orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+                host.onExit()
+                        .orTimeout(Patience.seconds(LIMIT.toSeconds()), TimeUnit.SECONDS)
+                        .join();
             });
         }
     }

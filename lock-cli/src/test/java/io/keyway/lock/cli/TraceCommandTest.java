@@ -19,6 +19,7 @@ import io.keyway.lock.peer.cluster.MemberConfig;
 import io.keyway.lock.peer.cluster.MemberList;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -153,7 +154,7 @@ class TraceCommandTest {
             other.lockAsync("a", LockMode.EXCLUSIVE);
             List<LockTransaction> both = List.of(one, other);
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(Patience.of(Duration.ofSeconds(60)))
                     .until(() -> both.stream().anyMatch(each -> each.status() == LockTransaction.Status.ABORTED));
             LockTransaction left = one.status() == LockTransaction.Status.ABORTED ? other : one;
             (left == one ? other : one).close();

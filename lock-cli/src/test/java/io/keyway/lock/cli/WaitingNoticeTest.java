@@ -9,6 +9,7 @@ import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -44,10 +45,10 @@ class WaitingNoticeTest {
             PrintStream stream = new PrintStream(err, true, StandardCharsets.UTF_8);
             Console console = new Console(stream, stream, false, false, Map.of(), clock);
             try (WaitingNotice notice = WaitingNotice.begin(console, waiter, List.of(KEY))) {
-                assertThat(saidBefore.get(20, TimeUnit.SECONDS))
+                assertThat(saidBefore.get(Patience.seconds(20), TimeUnit.SECONDS))
                         .as("its request has not been answered")
                         .isEmpty();
-                assertThat(looked.await(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(looked.await(Patience.seconds(20), TimeUnit.SECONDS)).isTrue();
                 assertThat(err()).startsWith("keyway: waiting for n, held by holder");
             }
             assertThat(lease.isHeld()).isTrue();
@@ -62,7 +63,7 @@ class WaitingNoticeTest {
             }
         });
         CompletableFuture<Lease> wanted = waiter.lock(KEY.name()).acquireAsync();
-        waits.orTimeout(20, TimeUnit.SECONDS).join();
+        waits.orTimeout(Patience.seconds(20), TimeUnit.SECONDS).join();
         assertThat(wanted).isNotDone();
     }
 

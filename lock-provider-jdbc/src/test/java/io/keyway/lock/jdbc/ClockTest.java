@@ -10,6 +10,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -110,7 +111,8 @@ class ClockTest {
     }
 
     static void forward(Database database) throws Exception {
-        try (LockClient one = database.open(separator(database) + "lock.ttl=8s");
+        try (LockClient one =
+                        database.open(separator(database) + "lock.ttl=" + Math.min(50, Patience.seconds(8)) + "s");
                 LockClient other = database.open("")) {
             // So that it asks before the holder's next renewal, by which the lease would go on.
             other.lock("connected").acquire().close();
@@ -120,18 +122,20 @@ class ClockTest {
                     other.lock("forward").tryAcquire(Duration.ofMinutes(1)).orElseThrow()) {
                 // The condition of the guarantee is broken; what is left is the fence.
                 assertThat(late.token()).isGreaterThan(early.token());
-                LeaseLoss loss = early.lost().toCompletableFuture().get(20, TimeUnit.SECONDS);
+                LeaseLoss loss = early.lost().toCompletableFuture().get(Patience.seconds(20), TimeUnit.SECONDS);
                 assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.EXPIRED);
             }
         }
     }
 
     static void back(Database database) throws Exception {
-        try (LockClient one = database.open(separator(database) + "lock.ttl=3s");
+        long ttl = Patience.seconds(3); // it is to be held, however busy this machine is
+        try (LockClient one = database.open(separator(database) + "lock.ttl=" + ttl + "s");
                 LockClient other = database.open("")) {
             Lease early = one.lock("back").acquire();
             database.shift.by(-3600);
-            assertThat(other.lock("back").tryAcquire(Duration.ofSeconds(4))).isEmpty();
+            assertThat(other.lock("back").tryAcquire(Duration.ofSeconds(ttl + 1)))
+                    .isEmpty();
             assertThat(early.isHeld()).isTrue();
             early.close();
             try (Lease late = other.lock("back").acquire()) {

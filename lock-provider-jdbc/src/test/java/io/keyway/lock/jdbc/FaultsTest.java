@@ -13,6 +13,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,7 +49,7 @@ class FaultsTest {
 
     @Test
     void terminatedBackendsCostNoLease() throws Exception {
-        try (LockClient client = Locks.open(url + "&lock.name=terminated&lock.ttl=2s");
+        try (LockClient client = Locks.open(url + "&lock.name=terminated&lock.ttl=" + Patience.seconds(2) + "s");
                 Lease lease = client.lock("kept").acquire()) {
             for (int i = 0; i < 5; i++) {
                 terminate("terminated");
@@ -71,7 +72,7 @@ class FaultsTest {
                             > 0);
             terminate("listening");
             held.close();
-            next.get(30, TimeUnit.SECONDS).close();
+            next.get(Patience.seconds(30), TimeUnit.SECONDS).close();
         }
     }
 
@@ -124,7 +125,7 @@ class FaultsTest {
                     }
                 }));
             }
-            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(Patience.seconds(60), TimeUnit.SECONDS);
             assertThat(count[0]).isEqualTo(100);
         }
     }
@@ -157,7 +158,7 @@ class FaultsTest {
             Lease lease = client.lock("hung").acquire();
             server.pause();
             try {
-                assertThat(lease.lost().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                assertThat(lease.lost().toCompletableFuture().get(Patience.seconds(20), TimeUnit.SECONDS))
                         .isNotNull();
                 assertThatThrownBy(() -> client.lock("other").tryAcquire(Duration.ofMillis(500)))
                         .isInstanceOf(LockUnavailableException.class);

@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import io.keyway.lock.group.GroupOptions;
 import io.keyway.lock.testing.GroupTrial;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Processes of an election that talk with each other, where the store has to be asked who leads. */
-@Timeout(120)
 class GroupTest {
     @Test
     void theNextLeaderGoesOnWhereTheFirstOneGaveUp() {

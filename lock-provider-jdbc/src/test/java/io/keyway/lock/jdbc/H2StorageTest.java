@@ -15,6 +15,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.H2Server;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -51,7 +52,8 @@ class H2StorageTest {
         String url = server.inFiles(folder);
         for (int round = 0; round < 3; round++) {
             try (LockClient client = Locks.open(url + ";lock.ttl=10m")) {
-                assertThat(client.lock("before").tryAcquire(PATIENCE)).hasValueSatisfying(Lease::close);
+                assertThat(client.lock("before").tryAcquire(Patience.of(PATIENCE)))
+                        .hasValueSatisfying(Lease::close);
                 Lease held = client.lock("invoices" + round).acquire();
                 server.kill();
                 server.restart();
@@ -62,7 +64,8 @@ class H2StorageTest {
 
     private static void assertNobodyElseGets(Lease held, String url) throws InterruptedException {
         try (LockClient other = Locks.open(url)) {
-            try (Lease later = other.lock("after").tryAcquire(PATIENCE).orElseThrow()) {
+            try (Lease later =
+                    other.lock("after").tryAcquire(Patience.of(PATIENCE)).orElseThrow()) {
                 assertThat(later.token()).as("the next token").isGreaterThan(held.token());
             }
             assertThat(held.isHeld()).isTrue();
@@ -76,7 +79,8 @@ class H2StorageTest {
     void aDatabaseInMemoryOutlastsTheConnectionsToIt(String where) throws Exception {
         String url = where.equals("a server") ? server.inMemory("rotated") : "lock:jdbc:h2:mem:rotated";
         try (LockClient client = Locks.open(url + ";lock.ttl=10m")) {
-            Lease held = client.lock("rotated").tryAcquire(PATIENCE).orElseThrow();
+            Lease held =
+                    client.lock("rotated").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             HikariPoolMXBean pool = client.unwrap(DataSource.class)
                     .unwrap(HikariDataSource.class)
                     .getHikariPoolMXBean();
@@ -92,7 +96,8 @@ class H2StorageTest {
         DataSource unpooled = new CountedSource(() -> DriverManager.getConnection(url.substring("lock:".length())));
         ClientOptions options = ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, unpooled);
         try (LockClient client = Locks.open(url + ";lock.ttl=10m", options)) {
-            Lease held = client.lock("unconnected").tryAcquire(PATIENCE).orElseThrow();
+            Lease held =
+                    client.lock("unconnected").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertNobodyElseGets(held, url);
         }
     }

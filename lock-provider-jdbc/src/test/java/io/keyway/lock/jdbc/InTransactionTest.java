@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -79,7 +80,7 @@ class InTransactionTest {
                 }
             }));
         }
-        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(Patience.seconds(60), TimeUnit.SECONDS);
         try (Connection connection = connect();
                 Statement statement = connection.createStatement();
                 ResultSet result =
@@ -133,7 +134,7 @@ class InTransactionTest {
                     == 1);
             assertThat(waits).isNotDone();
             one.rollback();
-            waits.get(20, TimeUnit.SECONDS);
+            waits.get(Patience.seconds(20), TimeUnit.SECONDS);
         }
     }
 

@@ -12,6 +12,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.time.Duration;
@@ -64,19 +65,19 @@ class LoadTest {
                 thread.start();
                 threads.add(thread);
             }
-            await().atMost(Duration.ofMinutes(2))
+            await().atMost(Patience.of(Duration.ofMinutes(2)))
                     .until(() -> threads.stream()
                             .allMatch(it -> it.getState() == Thread.State.TIMED_WAITING
                                     || it.getState() == Thread.State.WAITING));
             if (mode.equals("table")) {
                 String schema = base.replaceFirst(".*currentSchema=", "").replaceFirst("&.*", "");
-                await().atMost(Duration.ofMinutes(2))
+                await().atMost(Patience.of(Duration.ofMinutes(2)))
                         .until(() -> server.number("SELECT sum(waiting) FROM " + schema + ".keyway_lock") == THREADS);
             }
             assertThat(connections(server, name)).isBetween(1L, 4L);
             held.forEach(Lease::close);
             for (Thread thread : threads) {
-                thread.join(Duration.ofMinutes(3).toMillis());
+                thread.join(Patience.of(Duration.ofMinutes(3)).toMillis());
             }
             assertThat(passed).hasValue(THREADS);
             assertThat(connections(server, name)).isBetween(1L, 4L);

@@ -14,6 +14,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.MariaDbServer;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -60,7 +61,7 @@ class MariaDbFaultsTest {
             Lease lease = client.lock("hung").acquire();
             server.pause();
             try {
-                assertThat(lease.lost().toCompletableFuture().get(20, TimeUnit.SECONDS))
+                assertThat(lease.lost().toCompletableFuture().get(Patience.seconds(20), TimeUnit.SECONDS))
                         .isNotNull();
                 assertThatThrownBy(() -> client.lock("other").tryAcquire(Duration.ofMillis(500)))
                         .isInstanceOf(LockUnavailableException.class);
@@ -107,7 +108,7 @@ class MariaDbFaultsTest {
             assertThat(waitingAfter(started)).as("another wait").isGreaterThan(started);
             assertThat(waits).isNotDone();
             other.rollback();
-            waits.get(30, TimeUnit.SECONDS).close();
+            waits.get(Patience.seconds(30), TimeUnit.SECONDS).close();
         }
     }
 
@@ -142,7 +143,7 @@ class MariaDbFaultsTest {
                     statement.execute("UPDATE keyway_lock SET waiting = waiting");
                     stranger.rollback();
                     stranger.setAutoCommit(true);
-                    waits.get(30, TimeUnit.SECONDS).close();
+                    waits.get(Patience.seconds(30), TimeUnit.SECONDS).close();
                 }
                 assertThat(deadlocks()).isGreaterThanOrEqualTo(before + 5);
             }
@@ -169,7 +170,7 @@ class MariaDbFaultsTest {
                 await().until(() -> waiting(statement) != 0);
                 statement.execute("KILL QUERY " + waiting(statement));
                 stranger.rollback();
-                waits.get(30, TimeUnit.SECONDS).close();
+                waits.get(Patience.seconds(30), TimeUnit.SECONDS).close();
             }
             other.lock("a").acquire().close();
             other.lock("b").acquire().close();

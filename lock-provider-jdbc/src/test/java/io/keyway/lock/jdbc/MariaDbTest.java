@@ -15,6 +15,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.MariaDbServer;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLFeatureNotSupportedException;
@@ -64,7 +65,7 @@ class MariaDbTest {
                 assertThat(other.lock("jobs/nightly").tryAcquire(Duration.ZERO)).isEmpty();
                 CompletableFuture<Lease> next = other.lock("jobs/nightly").acquireAsync();
                 lease.close();
-                try (Lease second = next.get(20, TimeUnit.SECONDS)) {
+                try (Lease second = next.get(Patience.seconds(20), TimeUnit.SECONDS)) {
                     assertThat(second.token()).isGreaterThan(first);
                     assertThat(one.lock("jobs/nightly").tryAcquire(Duration.ZERO))
                             .isEmpty();
@@ -208,7 +209,7 @@ class MariaDbTest {
                     }
                 }));
             }
-            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(120, TimeUnit.SECONDS);
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(Patience.seconds(120), TimeUnit.SECONDS);
             assertThat(count[0]).isEqualTo(60);
         }
     }

@@ -16,6 +16,7 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.jdbc.server.PgBouncer;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -93,7 +94,7 @@ class PgBouncerTest {
                 all.add(CompletableFuture.runAsync(() -> take(client, tokens, wrong)));
             }
             for (CompletableFuture<Void> each : all) {
-                each.get(3, TimeUnit.MINUTES);
+                each.get(Patience.seconds(180), TimeUnit.SECONDS);
             }
             assertThat(wrong).isEmpty();
             for (List<Long> tokens : List.of(inA, inB)) {
@@ -158,7 +159,7 @@ class PgBouncerTest {
                 Lease lease = holder.lock("passed on").acquire();
                 CompletableFuture<Lease> next = waiter.lock("passed on").acquireAsync();
                 lease.close();
-                next.get(1, TimeUnit.MINUTES).close();
+                next.get(Patience.seconds(60), TimeUnit.SECONDS).close();
             }
         } finally {
             server.run("ALTER ROLE postgres RESET default_transaction_isolation");
@@ -213,7 +214,7 @@ class PgBouncerTest {
                                     + " 'keyway told" + mode + "' AND query LIKE '" + asks + "%'")
                             > 0);
                     lease.close();
-                    next.get(1, TimeUnit.MINUTES).close();
+                    next.get(Patience.seconds(60), TimeUnit.SECONDS).close();
                 }
             }
         }

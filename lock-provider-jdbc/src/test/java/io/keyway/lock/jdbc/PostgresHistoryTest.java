@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -33,7 +32,6 @@ class PostgresHistoryTest {
     private Path directory;
 
     @Test
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
         int count = Integer.getInteger("keyway.histories", 50);

@@ -10,6 +10,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -104,7 +105,7 @@ class RightsTest {
                 Lease lease = (Lease) CompletableFuture.anyOf(all.stream()
                                 .filter(it -> !it.isDone() || it.join().isHeld())
                                 .toArray(CompletableFuture[]::new))
-                        .get(60, TimeUnit.SECONDS);
+                        .get(Patience.seconds(60), TimeUnit.SECONDS);
                 lease.close();
             }
             assertThat(all).allMatch(CompletableFuture::isDone);

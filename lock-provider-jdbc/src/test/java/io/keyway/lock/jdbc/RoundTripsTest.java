@@ -13,6 +13,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -148,7 +149,7 @@ class RoundTripsTest {
         // The first of them are renewed while the last are taken; in the end all go together.
         source.executed();
         List<String> seen = new ArrayList<>();
-        await().atMost(Duration.ofMinutes(3))
+        await().atMost(Patience.of(Duration.ofMinutes(3)))
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> {
                     seen.addAll(source.executed());

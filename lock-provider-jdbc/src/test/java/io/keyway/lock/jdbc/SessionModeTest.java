@@ -24,6 +24,7 @@ import io.keyway.lock.spi.BorrowingBackend;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,7 +91,7 @@ class SessionModeTest {
             CompletableFuture<Lease> next = other.lock("nightly").acquireAsync();
             await().until(() -> atServer("nightly", false) == 1);
             lease.close();
-            try (Lease after = next.get(20, TimeUnit.SECONDS)) {
+            try (Lease after = next.get(Patience.seconds(20), TimeUnit.SECONDS)) {
                 assertThat(after.token()).isGreaterThan(lease.token());
             }
         }
@@ -152,7 +153,7 @@ class SessionModeTest {
             assertThat(one.readWriteLock("book").write().tryAcquire()).isEmpty();
             assertThat(writer).isNotDone();
             second.close();
-            try (Lease last = writer.get(20, TimeUnit.SECONDS)) {
+            try (Lease last = writer.get(Patience.seconds(20), TimeUnit.SECONDS)) {
                 assertThat(last.token()).isGreaterThan(third.token());
             }
         }
@@ -168,7 +169,7 @@ class SessionModeTest {
             }
             lease.close();
             for (CompletableFuture<Lease> next : all) {
-                next.get(10, TimeUnit.SECONDS).close();
+                next.get(Patience.seconds(10), TimeUnit.SECONDS).close();
             }
         }
     }
@@ -183,9 +184,9 @@ class SessionModeTest {
             CompletableFuture<Lease> next = other.lock("r1").acquireAsync();
             await().until(() -> atServer("r1", false) == 1);
             terminate("terminated");
-            Lease late = next.get(10, TimeUnit.SECONDS);
+            Lease late = next.get(Patience.seconds(10), TimeUnit.SECONDS);
             assertThat(late.token()).as("what is left is the fence").isGreaterThan(early.token());
-            LeaseLoss loss = early.lost().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            LeaseLoss loss = early.lost().toCompletableFuture().get(Patience.seconds(10), TimeUnit.SECONDS);
             assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.EXPIRED);
             assertThat(loss.detail()).contains("its session with postgresql://127.0.0.1", "has ended");
             late.close();
@@ -236,7 +237,7 @@ class SessionModeTest {
                     .isLessThanOrEqualTo(3);
             held.forEach(Lease::close);
             for (CompletableFuture<Lease> next : waiting) {
-                next.get(20, TimeUnit.SECONDS).close();
+                next.get(Patience.seconds(20), TimeUnit.SECONDS).close();
             }
             // Nobody listens for ever.
             await().until(() ->

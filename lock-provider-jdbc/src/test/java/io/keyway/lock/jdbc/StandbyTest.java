@@ -12,6 +12,7 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.FaultProxy;
 import java.time.Duration;
 import java.util.Optional;
@@ -44,7 +45,7 @@ class StandbyTest {
                     LockClient waiter = Locks.open(url)) {
                 Lease before = client.lock("held").acquire();
                 CompletableFuture<Lease> waiting = waiter.lock("held").acquireAsync();
-                await().atMost(Duration.ofMinutes(1))
+                await().atMost(Patience.of(Duration.ofMinutes(1)))
                         .until(() -> next.number("SELECT count(*) FROM keyway_lock WHERE name = 'held'") == 1
                                 || mode.equals("session"));
                 primary.kill();
@@ -58,12 +59,12 @@ class StandbyTest {
                 next.promote();
                 proxy.redirect(next.address());
 
-                Lease after = await().atMost(Duration.ofMinutes(1))
+                Lease after = await().atMost(Patience.of(Duration.ofMinutes(1)))
                         .until(() -> attempt(client), Optional::isPresent)
                         .orElseThrow();
                 after.close();
                 before.close();
-                waiting.get(1, TimeUnit.MINUTES).close();
+                waiting.get(Patience.seconds(60), TimeUnit.SECONDS).close();
             } finally {
                 primary.restart();
             }
@@ -104,17 +105,17 @@ class StandbyTest {
                 proxy.redirect(behind.address());
                 proxy.reset();
                 // Connections that were cut are found out first.
-                await().atMost(Duration.ofMinutes(1))
+                await().atMost(Patience.of(Duration.ofMinutes(1)))
                         .until(() -> listing(client).contains("standby"));
                 // For so long no renewal was answered that would have been.
                 Duration some = Duration.ofSeconds(8);
-                await().atMost(Duration.ofMinutes(1))
+                await().atMost(Patience.of(Duration.ofMinutes(1)))
                         .until(() -> lease.remaining().compareTo(some) < 0
                                 && reader.remaining().compareTo(some) < 0);
                 assertThat(lease.isHeld()).isTrue();
                 assertThat(reader.isHeld()).isTrue();
                 proxy.redirect(primary.address());
-                await().atMost(Duration.ofMinutes(1))
+                await().atMost(Patience.of(Duration.ofMinutes(1)))
                         .until(() -> lease.remaining().compareTo(some) > 0
                                 && reader.remaining().compareTo(some) > 0);
                 assertThat(lease.lost().toCompletableFuture()).isNotDone();

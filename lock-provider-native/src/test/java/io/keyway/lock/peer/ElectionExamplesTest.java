@@ -18,6 +18,7 @@ import io.keyway.lock.Subscription;
 import io.keyway.lock.group.ElectionGroup;
 import io.keyway.lock.group.GroupMember;
 import io.keyway.lock.group.GroupOptions;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -29,10 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The programs of docs/elections.md, between the lines that say so. */
-@Timeout(60)
 class ElectionExamplesTest {
     private static final String ADDRESS = "10.0.0.7:8080";
 
@@ -42,7 +41,7 @@ class ElectionExamplesTest {
 
     @BeforeEach
     void open(TestInfo test) {
-        String url = "lock:native:mem://" + test.getTestMethod().orElseThrow().getName() + "?ttl=2s";
+        String url = "lock:native:mem://" + test.getTestMethod().orElseThrow().getName() + "?ttl=60s";
         locks = Locks.open(url);
         other = Locks.open(url);
     }
@@ -119,11 +118,11 @@ class ElectionExamplesTest {
 
         other.admin()
                 .breakLease(LockKey.lock("billing/scheduler"), leader.token().orElseThrow(), "the test");
-        second.join(TimeUnit.SECONDS.toMillis(30));
+        second.join(Patience.of(Duration.ofSeconds(30)).toMillis());
         await().until(() -> done.get(done.size() - 1).startsWith("first ")
                 && !done.get(done.size() - 1).equals("first stopped"));
         locks.close();
-        first.join(TimeUnit.SECONDS.toMillis(30));
+        first.join(Patience.of(Duration.ofSeconds(30)).toMillis());
 
         List<String> ofSecond =
                 done.stream().filter(line -> line.startsWith("second")).toList();
@@ -165,7 +164,7 @@ class ElectionExamplesTest {
             }
         });
         // candidacy ends
-        Lease leadership = candidacy.elected().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        Lease leadership = candidacy.elected().toCompletableFuture().get(Patience.seconds(20), TimeUnit.SECONDS);
         assertThat(leadership.isHeld()).isTrue();
         await().until(() -> !done.isEmpty());
         candidacy.close();

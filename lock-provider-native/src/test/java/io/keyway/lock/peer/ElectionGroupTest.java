@@ -16,6 +16,7 @@ import io.keyway.lock.group.ElectionGroup;
 import io.keyway.lock.group.GroupCallException;
 import io.keyway.lock.group.GroupMember;
 import io.keyway.lock.group.GroupOptions;
+import io.keyway.lock.tck.process.Patience;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -33,10 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** Processes of an election that talk with each other, over sockets. */
-@Timeout(120)
 class ElectionGroupTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final LockKey LOCK = LockKey.lock("group");
@@ -65,7 +64,7 @@ class ElectionGroupTest {
     }
 
     private static String answer(CompletionStage<byte[]> stage) throws Exception {
-        return text(stage.toCompletableFuture().get(60, TimeUnit.SECONDS));
+        return text(stage.toCompletableFuture().get(Patience.seconds(60), TimeUnit.SECONDS));
     }
 
     /** Answers with its name, and writes down what it hears. */
@@ -81,7 +80,7 @@ class ElectionGroupTest {
 
         private void awaitOpen() {
             try {
-                if (!open.await(60, TimeUnit.SECONDS)) {
+                if (!open.await(Patience.seconds(60), TimeUnit.SECONDS)) {
                     heard.add("was not let go on");
                 }
             } catch (InterruptedException e) {
@@ -170,7 +169,8 @@ class ElectionGroupTest {
     }
 
     private static void awaitHeard(Member member, String what) {
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(member.heard).contains(what));
+        await().atMost(Patience.of(PATIENCE))
+                .untilAsserted(() -> assertThat(member.heard).contains(what));
     }
 
     @Test
@@ -274,7 +274,7 @@ class ElectionGroupTest {
         awaitHeard(b, "follows a in state of a");
         a.open = new CountDownLatch(1);
         CompletionStage<byte[]> call = second.call(bytes("x"), PATIENCE);
-        await().atMost(PATIENCE).until(() -> a.open.getCount() == 1 && isAsked(a));
+        await().atMost(Patience.of(PATIENCE)).until(() -> a.open.getCount() == 1 && isAsked(a));
         breakLeadership();
         awaitHeard(b, "elected with nothing");
         assertThatThrownBy(() -> answer(call)).satisfies(e -> {

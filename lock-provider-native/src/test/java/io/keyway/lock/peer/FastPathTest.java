@@ -11,10 +11,8 @@ import io.keyway.lock.Locks;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A lock that its client keeps cached is acquired and released again without a message: what such a pair costs. */
-@Timeout(120)
 class FastPathTest {
     private static final int PAIRS = 50_000;
 

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,10 +15,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Names that are used once leave nothing, neither at the client nor at the member, which share this JVM's heap. */
-@Timeout(300)
 class FlatHeapTest {
     private static final int TOGETHER = 200;
 
@@ -37,7 +36,7 @@ class FlatHeapTest {
     /** Used bytes once a collection has run. */
     private static long heap() {
         WeakReference<Object> garbage = new WeakReference<>(new Object());
-        await().atMost(Duration.ofSeconds(30)).until(() -> {
+        await().atMost(Patience.of(Duration.ofSeconds(30))).until(() -> {
             System.gc();
             return garbage.get() == null;
         });

@@ -21,10 +21,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** What a program is told of its leases and connections, on a clock that the test moves. */
-@Timeout(60)
 class LeaseEventsTest {
     private static final Duration TTL = Duration.ofSeconds(10);
     private static final Duration EIGHTH = TTL.dividedBy(8);

@@ -11,6 +11,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -57,7 +58,7 @@ class LocalModeTest {
                     .hasMessageContainingAll("ttl 10m", "to 1m", "maxTtl=10m", "the same for all");
             client.lock("a").acquire().close();
             try (LockClient other = Locks.open("lock:native:local://" + directory.resolve("locks") + "?maxTtl=10m")) {
-                assertThatThrownBy(() -> other.lock("a").tryAcquire(PATIENCE))
+                assertThatThrownBy(() -> other.lock("a").tryAcquire(Patience.of(PATIENCE)))
                         .isInstanceOf(LockUnavailableException.class)
                         .hasMessageContainingAll("maxTtl=1m", "maxTtl=10m");
             }
@@ -69,7 +70,7 @@ class LocalModeTest {
         long last = 0;
         for (int life = 0; life < 3; life++) {
             try (LockClient client = open("life-" + life)) {
-                Optional<Lease> lease = client.lock("a").tryAcquire(PATIENCE);
+                Optional<Lease> lease = client.lock("a").tryAcquire(Patience.of(PATIENCE));
                 assertThat(lease).isPresent();
                 assertThat(lease.get().token()).isGreaterThan(last);
                 last = lease.get().token();
@@ -85,7 +86,7 @@ class LocalModeTest {
             Lease held = bob.lock("b").acquire();
             alice.close();
             assertThat(held.isHeld()).isTrue();
-            assertThat(bob.lock("a").tryAcquire(PATIENCE)).isPresent();
+            assertThat(bob.lock("a").tryAcquire(Patience.of(PATIENCE))).isPresent();
         }
     }
 

@@ -15,6 +15,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -92,7 +93,10 @@ class MemoryWorldTest {
         world.advance(Duration.ofNanos(1));
         assertThat(lease.isHeld()).isFalse();
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-        assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).cause())
+        assertThat(lease.lost()
+                        .toCompletableFuture()
+                        .get(Patience.seconds(10), TimeUnit.SECONDS)
+                        .cause())
                 .isEqualTo(LeaseLoss.Cause.EXPIRED);
         assertThat(events).extracting(LockEvent::type).contains(LockEvent.Type.LOST);
         assertThat(waiting).isNotDone();
@@ -131,7 +135,7 @@ class MemoryWorldTest {
         assertThat(next).isNotDone();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         world.advance(Duration.ZERO);
-        assertThat(next.get(10, TimeUnit.SECONDS).token()).isGreaterThan(lease.token());
+        assertThat(next.get(Patience.seconds(10), TimeUnit.SECONDS).token()).isGreaterThan(lease.token());
     }
 
     @Test
@@ -148,10 +152,10 @@ class MemoryWorldTest {
         assertThat(status.holders()).extracting(LockStatus.Holder::client).containsExactly("alice");
         assertThat(status.waiters()).extracting(LockStatus.Waiter::client).containsExactly("bob", "carol");
         lease.close();
-        assertThat(first.get(10, TimeUnit.SECONDS).isHeld()).isTrue();
+        assertThat(first.get(Patience.seconds(10), TimeUnit.SECONDS).isHeld()).isTrue();
         assertThat(second).isNotDone();
         first.get().close();
-        assertThat(second.get(10, TimeUnit.SECONDS).isHeld()).isTrue();
+        assertThat(second.get(Patience.seconds(10), TimeUnit.SECONDS).isHeld()).isTrue();
         carol.close();
     }
 
@@ -164,7 +168,10 @@ class MemoryWorldTest {
         assertThat(lease.isHeld()).isTrue();
         assertThat(bob.admin().breakLease(key, lease.token(), "it hangs")).isTrue();
         assertThat(lease.isHeld()).isFalse();
-        assertThat(lease.lost().toCompletableFuture().get(10, TimeUnit.SECONDS).cause())
+        assertThat(lease.lost()
+                        .toCompletableFuture()
+                        .get(Patience.seconds(10), TimeUnit.SECONDS)
+                        .cause())
                 .isEqualTo(LeaseLoss.Cause.BROKEN);
         assertThat(bob.lock("a").tryAcquire()).isPresent();
     }
@@ -187,7 +194,7 @@ class MemoryWorldTest {
         world.advance(Duration.ofSeconds(2));
         assertThat(waiting).isNotDone();
         world.advance(Duration.ofSeconds(1));
-        assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
+        assertThat(waiting.get(Patience.seconds(10), TimeUnit.SECONDS)).isEmpty();
         lease.close();
         assertThat(alice.lock("a").tryAcquire()).isPresent();
     }

@@ -32,10 +32,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** No call waits for a time to which nobody moves the clock. */
-@Timeout(60)
 @SuppressWarnings("LockNotBeforeTry") // each unlock is what a test is about
 class MovedClockTest {
     private static final LockKey X = LockKey.lock(LockName.of("x"));

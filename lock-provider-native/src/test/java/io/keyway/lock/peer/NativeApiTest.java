@@ -14,6 +14,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +29,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,7 +37,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Interrupts, cancels, closes and crowds, through the API, on real time in one JVM and over real sockets: nothing is
  * lost, nothing hangs, and the lock is free afterwards.
  */
-@Timeout(120)
 class NativeApiTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final LockKey KEY = LockKey.lock(LockName.of("x"));
@@ -83,7 +82,7 @@ class NativeApiTest {
     /** Another client gets the lock without a wait worth the name, and nobody waits. */
     private void assertFree(String provider) throws Exception {
         LockClient other = open(provider, "afterwards");
-        Optional<Lease> lease = other.lock("x").tryAcquire(PATIENCE);
+        Optional<Lease> lease = other.lock("x").tryAcquire(Patience.of(PATIENCE));
         assertThat(lease).isPresent();
         LockStatus status = other.admin().show(KEY).orElseThrow();
         assertThat(status.holders()).extracting(LockStatus.Holder::client).containsExactly("afterwards");
@@ -109,12 +108,12 @@ class NativeApiTest {
         Lease held = a.lock("x").acquire();
         Running<Lease> local = inThread(() -> a.lock("x").acquire());
         Running<Lease> remote = inThread(() -> b.lock("x").acquire());
-        await().atMost(PATIENCE).until(() -> waiters(a) == 2);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(a) == 2);
         local.thread().interrupt();
         remote.thread().interrupt();
         assertThatThrownBy(local::get).hasCauseInstanceOf(InterruptedException.class);
         assertThatThrownBy(remote::get).hasCauseInstanceOf(InterruptedException.class);
-        await().atMost(PATIENCE).until(() -> waiters(a) == 0);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(a) == 0);
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertFree(provider);
     }
@@ -162,7 +161,7 @@ class NativeApiTest {
         LockClient b = open(provider, "b");
         Lease held = a.lock("x").acquire();
         CompletableFuture<Lease> next = b.lock("x").acquireAsync();
-        await().atMost(PATIENCE).until(() -> waiters(a) == 1);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(a) == 1);
         Running<Boolean> releasing = inThread(() -> {
             Thread.currentThread().interrupt();
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -183,13 +182,13 @@ class NativeApiTest {
         for (int i = 0; i < 100; i++) {
             waiting.add(inThread(() -> b.lock("x").acquire()));
         }
-        await().atMost(PATIENCE).until(() -> waiters(a) == 100);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(a) == 100);
         b.close();
         for (Running<Lease> each : waiting) {
             assertThatThrownBy(each::get).hasCauseInstanceOf(ClientClosedException.class);
         }
         assertThat(held.isHeld()).isTrue();
-        await().atMost(PATIENCE).until(() -> waiters(a) == 0);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(a) == 0);
         held.close();
         assertFree(provider);
     }
@@ -204,7 +203,7 @@ class NativeApiTest {
         for (int i = 0; i < 100; i++) {
             waiting.add(inThread(() -> a.lock("x").acquire()));
         }
-        await().atMost(PATIENCE).until(() -> waiters(b) == 100);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(b) == 100);
         CompletableFuture<Lease> other = b.lock("x").acquireAsync();
         a.close();
         for (Running<Lease> each : waiting) {
@@ -228,9 +227,9 @@ class NativeApiTest {
         CompletableFuture<Lease> late = b.lock("x").acquireAsync().orTimeout(1, TimeUnit.MILLISECONDS);
         assertThatThrownBy(() -> late.get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class);
-        await().atMost(PATIENCE).until(() -> waiters(a) == 20);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(a) == 20);
         waiting.forEach(each -> assertThat(each.cancel(true)).isTrue());
-        await().atMost(PATIENCE).until(() -> waiters(a) == 0);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(a) == 0);
         held.close();
         assertFree(provider);
     }
@@ -266,7 +265,7 @@ class NativeApiTest {
         LockClient b = Locks.open(url, ClientOptions.defaults().withName("b").withEventExecutor(kept::add));
         clients.add(b);
         CompletableFuture<Lease> future = b.lock("x").acquireAsync();
-        await().atMost(PATIENCE).until(() -> !kept.isEmpty());
+        await().atMost(Patience.of(PATIENCE)).until(() -> !kept.isEmpty());
         assertThat(future).as("granted, not delivered").isNotDone();
         assertThat(future.cancel(false)).isTrue();
         List.copyOf(kept).forEach(Runnable::run);
@@ -306,11 +305,11 @@ class NativeApiTest {
                 return lease.token();
             }));
         }
-        await().atMost(PATIENCE).until(() -> waiters(b) == 10_000);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters(b) == 10_000);
         held.close();
         List<Long> tokens = new ArrayList<>();
         for (CompletableFuture<Long> each : served) {
-            tokens.add(each.get(60, TimeUnit.SECONDS));
+            tokens.add(each.get(Patience.seconds(60), TimeUnit.SECONDS));
         }
         assertThat(tokens).doesNotHaveDuplicates();
         assertThat(tokens.subList(0, 5_000))

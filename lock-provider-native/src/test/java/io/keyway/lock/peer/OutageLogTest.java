@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -93,7 +94,7 @@ class OutageLogTest {
     }
 
     private void isTold(String... parts) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> !lines.isEmpty());
+        await().atMost(Patience.of(Duration.ofSeconds(20))).until(() -> !lines.isEmpty());
         assertThat(lines.get(0)).contains(parts);
         assertThat(lines).hasSize(1);
     }

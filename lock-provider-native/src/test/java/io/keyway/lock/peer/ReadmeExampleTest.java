@@ -3,6 +3,7 @@ package io.keyway.lock.peer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.tck.process.Patience;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,7 @@ class ReadmeExampleTest {
         Process process = builder.start();
         try {
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(Patience.seconds(60), TimeUnit.SECONDS)).isTrue();
             assertThat(said).matches("(?s)working under token \\d+\\Rran\\Rtrue\\R");
         } finally {
             process.destroyForcibly();

@@ -11,14 +11,12 @@ import io.keyway.lock.kit.SectionTwoProgram;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The program that is written against section 2 of the design alone, without a change; and opening with {@code
  * connect=eager}.
  */
-@Timeout(60)
 class SectionTwoTest {
     @TempDir
     Path directory;

@@ -9,6 +9,7 @@ import io.keyway.lock.LeaseSet;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -18,15 +19,12 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 
 /** The programs of docs/several-locks.md, between the lines that say so. */
-@Timeout(60)
 class SeveralExamplesTest {
     private String database;
     private LockClient locks;
@@ -102,7 +100,7 @@ class SeveralExamplesTest {
             threads.add(thread);
         }
         for (Thread thread : threads) {
-            thread.join(TimeUnit.SECONDS.toMillis(50));
+            thread.join(Patience.of(Duration.ofSeconds(50)).toMillis());
             assertThat(thread.isAlive()).isFalse();
         }
         assertThat(balances()).containsExactly(100L, 100L);

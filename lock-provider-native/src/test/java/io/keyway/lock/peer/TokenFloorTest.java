@@ -9,6 +9,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,7 +68,7 @@ class TokenFloorTest {
             CompletableFuture<Lease> waiting = asking.lock("a").acquireAsync();
             assertThat(token(silent, "a")).isBetween(before, floor);
             silent.close();
-            Lease lease = waiting.get(PATIENCE, TimeUnit.SECONDS);
+            Lease lease = waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
             assertThat(lease.token()).isGreaterThan(floor);
             lease.release();
         }

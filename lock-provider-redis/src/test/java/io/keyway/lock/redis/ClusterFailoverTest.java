@@ -15,6 +15,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.redis.server.RedisCluster;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -45,7 +46,7 @@ class ClusterFailoverTest {
                 RedisServer master = cluster.owner(slot);
                 master.kill();
                 cluster.awaitOtherOwner(slot, master);
-                await().atMost(PATIENCE)
+                await().atMost(Patience.of(PATIENCE))
                         .ignoreExceptions()
                         .until(() -> client.lock("a").tryAcquire(), Optional::isEmpty);
                 assertThat(lease.isHeld()).isTrue();

@@ -16,6 +16,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -87,7 +88,7 @@ class FailoverTest {
             Lease lease = get(careful.lock("a").acquireAsync());
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
             failOver();
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .ignoreExceptions()
                     .until(() -> client.lock("a").tryAcquire(), Optional::isEmpty);
             assertThat(lease.isHeld()).isTrue();
@@ -137,7 +138,7 @@ class FailoverTest {
 
     @Test
     void withTooFewReplicasNothingIsGranted() throws Exception {
-        try (LockClient careful = open(set.url() + "?waitReplicas=1&requestTimeout=1s")) {
+        try (LockClient careful = open(set.url() + "?waitReplicas=1&requestTimeout=" + Patience.seconds(1) + "s")) {
             get(careful.lock("a").acquireAsync()).release();
             deafenReplicas(set.awaitMaster());
             LockUnavailableException refused = catchThrowableOfType(
@@ -150,7 +151,7 @@ class FailoverTest {
 
     @Test
     void aRenewalThatTooFewReplicasKnowIsNotBelieved() throws Exception {
-        try (LockClient careful = open(set.url() + "?waitReplicas=1&requestTimeout=1s")) {
+        try (LockClient careful = open(set.url() + "?waitReplicas=1&requestTimeout=" + Patience.seconds(1) + "s")) {
             Lease lease = get(careful.lock("a")
                     .with(LockOptions.none().withTtl(Duration.ofSeconds(3)))
                     .acquireAsync());

@@ -19,6 +19,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
@@ -41,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a user sees when the server fails, each as docs/providers/redis.md says it. */
 class FailuresTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofMillis(800);
+    private static final Duration SHORT = Patience.of(Duration.ofMillis(800));
     private static final Duration LONG = Duration.ofMinutes(5);
 
     @AutoClose
@@ -104,7 +105,9 @@ class FailuresTest {
         Lease lease = acquire(client, "a");
         server.kill();
         server.restart();
-        await().atMost(PATIENCE).ignoreExceptions().until(() -> other.lock("a").tryAcquire(), Optional::isEmpty);
+        await().atMost(Patience.of(PATIENCE))
+                .ignoreExceptions()
+                .until(() -> other.lock("a").tryAcquire(), Optional::isEmpty);
         assertThat(lease.isHeld()).isTrue();
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(acquire(other, "a").token()).isGreaterThan(lease.token());
@@ -212,7 +215,7 @@ class FailuresTest {
         client.addListener(event -> events.add(event.type()));
         Lease lease = acquire(client, "a");
         CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-        await().atMost(PATIENCE).until(() -> waiters("a"), count -> count == 1);
+        await().atMost(Patience.of(PATIENCE)).until(() -> waiters("a"), count -> count == 1);
         server.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
         server.ask("CLIENT", "KILL", "TYPE", "pubsub");
         assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
@@ -230,7 +233,7 @@ class FailuresTest {
     /** Whether it is held at each look, for so long: it has been renewed then. */
     private static boolean heldFor(Lease lease, Duration time) {
         await().pollDelay(Duration.ZERO)
-                .atMost(time.plus(PATIENCE))
+                .atMost(time.plus(Patience.of(PATIENCE)))
                 .during(time)
                 .until(lease::isHeld);
         return lease.isHeld();

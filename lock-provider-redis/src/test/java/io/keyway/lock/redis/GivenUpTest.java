@@ -16,6 +16,7 @@ import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -70,7 +71,7 @@ class GivenUpTest {
         assertThatThrownBy(() -> backend.withdraw(given, LIMIT)).isInstanceOf(Exception.class);
         server.restart();
 
-        await().atMost(LIMIT).until(() -> client.signals.heard.contains("recheck lock b"));
+        await().atMost(Patience.of(LIMIT)).until(() -> client.signals.heard.contains("recheck lock b"));
 
         assertThat(client.signals.heard).doesNotContain("recheck lock a");
     }

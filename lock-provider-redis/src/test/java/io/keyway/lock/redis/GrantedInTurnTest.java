@@ -10,6 +10,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class GrantedInTurnTest extends OnOneServer {
 
         open.release(writer);
 
-        await().atMost(LIMIT).until(() -> signals.granted.size() == 2);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == 2);
         assertMessages(1);
         Grant second = grantedByMessage(lock(2, LockMode.SHARED));
         Grant third = grantedByMessage(lock(3, LockMode.SHARED));
@@ -40,10 +41,10 @@ class GrantedInTurnTest extends OnOneServer {
         assertThat(open.granted(lock(2, LockMode.SHARED))).isEqualTo(second);
         open.release(second);
         open.release(third);
-        await().atMost(LIMIT).until(() -> signals.granted.size() == 3);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == 3);
         open.waits(lock(5, LockMode.SHARED));
         open.release(grantedByMessage(lock(4, LockMode.EXCLUSIVE)));
-        await().atMost(LIMIT).until(() -> signals.granted.size() == 4);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == 4);
         open.release(grantedByMessage(lock(5, LockMode.SHARED)));
         assertThat(server.ask("EXISTS", "keyway:{a}:l", "keyway:{a}:lw", "keyway:{a}:lq"))
                 .isEqualTo(0L);
@@ -58,10 +59,10 @@ class GrantedInTurnTest extends OnOneServer {
         open.release(one);
         assertMessages(0);
         open.release(two);
-        await().atMost(LIMIT).until(() -> signals.granted.size() == 1);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == 1);
         assertThat(backend.availablePermits(PERMITS, 2, LIMIT)).isZero();
         open.release(grantedByMessage(permits(3, 2, 2)));
-        await().atMost(LIMIT).until(() -> signals.granted.size() == 2);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == 2);
         assertThat(backend.availablePermits(PERMITS, 2, LIMIT)).isEqualTo(1);
         open.release(grantedByMessage(permit(4)));
         assertThat(backend.availablePermits(PERMITS, 2, LIMIT)).isEqualTo(2);
@@ -84,11 +85,11 @@ class GrantedInTurnTest extends OnOneServer {
         Request next = permits(25, 1, 3);
         open.waits(next);
         open.release(third);
-        await().atMost(LIMIT).until(() -> signals.granted.size() == 1);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == 1);
         open.release(grantedByMessage(next));
         assertThat(signals.granted).hasSize(1);
         open.release(one);
-        await().atMost(LIMIT).until(() -> signals.granted.size() == 2);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == 2);
         assertThat(grantedByMessage(permit(3)).token()).isGreaterThan(two.token());
         for (long id = 4; id < 24; id++) {
             backend.withdraw(permit(id), LIMIT);
@@ -108,11 +109,11 @@ class GrantedInTurnTest extends OnOneServer {
         for (int batch = 1; batch <= 2; batch++) {
             int last = 1 + 64 * batch;
             String told = "recheck lock a " + last;
-            await().atMost(LIMIT).until(() -> signals.heard.contains(told));
+            await().atMost(Patience.of(LIMIT)).until(() -> signals.heard.contains(told));
             assertThat(signals.granted).hasSize(63 * batch);
             open.granted(lock(last, LockMode.SHARED));
         }
-        await().atMost(LIMIT).until(() -> signals.granted.size() == readers - 2);
+        await().atMost(Patience.of(LIMIT)).until(() -> signals.granted.size() == readers - 2);
         assertMessages(5);
         assertThat(backend.show(LOCK, LIMIT).orElseThrow().waiters()).isEmpty();
     }

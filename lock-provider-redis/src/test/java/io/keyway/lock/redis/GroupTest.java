@@ -13,11 +13,9 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes of an election that talk with each other, where the store has to be asked who leads. */
-@Timeout(120)
 class GroupTest {
     @TempDir
     private Path directory;

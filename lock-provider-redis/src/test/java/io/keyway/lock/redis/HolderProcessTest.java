@@ -8,6 +8,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.tck.process.ClientProcess;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,11 +56,12 @@ class HolderProcessTest {
             CompletableFuture<Long> at = next.thenApply(lease -> System.nanoTime());
             holder.jvm().kill9();
             long killed = System.nanoTime();
-            try (Lease lease = next.get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                Duration blocked = Duration.ofNanos(at.get(PATIENCE_SECONDS, TimeUnit.SECONDS) - asked);
+            try (Lease lease = next.get(Patience.seconds(PATIENCE_SECONDS), TimeUnit.SECONDS)) {
+                Duration blocked =
+                        Duration.ofNanos(at.get(Patience.seconds(PATIENCE_SECONDS), TimeUnit.SECONDS) - asked);
                 assertThat(lease.isHeld()).isTrue();
                 assertThat(blocked).isGreaterThanOrEqualTo(TTL);
-                assertThat(Duration.ofNanos(at.join() - killed)).isLessThan(TTL.multipliedBy(10));
+                assertThat(Duration.ofNanos(at.join() - killed)).isLessThan(Patience.of(TTL.multipliedBy(10)));
             }
             holder.close();
             holder = ClientProcess.open(System.getProperty("java.class.path"), server.url(), "holder", TTL);

@@ -14,6 +14,7 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -53,7 +54,7 @@ class KeptNamesTest {
         assertThat(backend.release(held, LIMIT)).isEqualTo(Answer.DONE);
 
         Request next = lock(3, LONG, Duration.ZERO);
-        await().atMost(LIMIT).until(() -> backend.attempt(next, LIMIT) instanceof Attempt.Granted);
+        await().atMost(Patience.of(LIMIT)).until(() -> backend.attempt(next, LIMIT) instanceof Attempt.Granted);
     }
 
     @Test
@@ -73,13 +74,13 @@ class KeptNamesTest {
             }
         }
         long waits = held.id() + 1;
-        await().atMost(LIMIT)
+        await().atMost(Patience.of(LIMIT))
                 .until(() -> backend.show(key, LIMIT).orElseThrow().holders().size() == 1);
         client.signals.heard.clear();
 
         assertThat(backend.keep(held, LIMIT)).isEqualTo(Answer.DONE);
 
-        await().atMost(LIMIT).until(() -> client.signals.heard.contains("recheck " + key + " " + waits));
+        await().atMost(Patience.of(LIMIT)).until(() -> client.signals.heard.contains("recheck " + key + " " + waits));
     }
 
     private static Request lock(long id, Duration ttl, Duration holdAtLeast) {

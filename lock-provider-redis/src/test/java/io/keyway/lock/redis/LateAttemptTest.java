@@ -17,6 +17,7 @@ import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Path;
@@ -77,7 +78,7 @@ class LateAttemptTest {
                 Callable<Answer> first = beforeTheAnswer.get();
                 beforeTheAnswer = Optional.empty();
                 assertThat(first.call()).isEqualTo(Answer.DONE);
-                await().atMost(LIMIT).until(() -> messages.get() > 0);
+                await().atMost(Patience.of(LIMIT)).until(() -> messages.get() > 0);
                 if (losesTheAnswer) {
                     losesTheAnswer = false;
                     throw new SocketTimeoutException("no answer");

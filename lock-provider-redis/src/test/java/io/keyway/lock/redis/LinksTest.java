@@ -14,6 +14,7 @@ import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.FaultProxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -122,10 +123,13 @@ class LinksTest {
 
             replica.ask("CLUSTER", "FAILOVER", "TAKEOVER");
 
-            await().atMost(Duration.ofSeconds(20)).ignoreExceptions().untilAsserted(() -> {
-                count(link, "a");
-                assertThat(signals.heard).anyMatch(line -> line.startsWith("doubt fail-over from " + former.address()));
-            });
+            await().atMost(Patience.of(Duration.ofSeconds(20)))
+                    .ignoreExceptions()
+                    .untilAsserted(() -> {
+                        count(link, "a");
+                        assertThat(signals.heard)
+                                .anyMatch(line -> line.startsWith("doubt fail-over from " + former.address()));
+                    });
         }
     }
 
@@ -143,7 +147,7 @@ class LinksTest {
                 RedisServer first = set.awaitMaster();
                 first.kill();
                 RedisServer second = set.awaitOtherMaster(first);
-                await().atMost(Duration.ofSeconds(20))
+                await().atMost(Patience.of(Duration.ofSeconds(20)))
                         .ignoreExceptions()
                         .untilAsserted(() -> assertThat(count(link, "b")).isGreaterThan(0));
                 assertThat(count(link, "a")).isEqualTo(3);

@@ -13,6 +13,7 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
@@ -68,13 +69,14 @@ class LoadTest {
     @Test
     @Tag("soak")
     void renewalsDoNotQueueBehindThoseWhoAskForLocks() throws Exception {
+        long ttl = Patience.seconds(4);
         try (RedisServer server = RedisServer.start(directory);
                 FaultProxy proxy =
                         FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
                 LockClient client = Locks.open(
                         "lock:redis://127.0.0.1:" + proxy.address().getPort() + "?connections=1&requestTimeout=10s")) {
             Lease lease = client.lock("held")
-                    .with(LockOptions.none().withTtl(Duration.ofSeconds(4)))
+                    .with(LockOptions.none().withTtl(Duration.ofSeconds(ttl)))
                     .acquire();
             proxy.set(Direction.TO_CLIENT, Fault.delayed(Duration.ofMillis(25)));
             AtomicBoolean over = new AtomicBoolean();
@@ -89,7 +91,7 @@ class LoadTest {
                 assertThat(lease.lost()
                                 .toCompletableFuture()
                                 .handle((loss, e) -> loss)
-                                .completeOnTimeout(null, 6, TimeUnit.SECONDS)
+                                .completeOnTimeout(null, ttl + 2, TimeUnit.SECONDS)
                                 .get())
                         .isNull();
             } finally {

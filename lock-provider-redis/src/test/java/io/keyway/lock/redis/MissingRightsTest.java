@@ -23,6 +23,7 @@ import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -73,7 +74,7 @@ class MissingRightsTest {
                 LockClient other = Locks.open(url)) {
             Grant grant = granted(backend, request(1, LockMode.EXCLUSIVE));
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-            await().atMost(LIMIT)
+            await().atMost(Patience.of(LIMIT))
                     .until(() -> server.ask("EXISTS", "keyway:{a}:lw").equals(1L));
 
             assertThat(backend.release(grant, LIMIT)).isEqualTo(Answer.DONE);
@@ -169,7 +170,7 @@ class MissingRightsTest {
                 LockClient other = Locks.open(url)) {
             assertThat(catchThrowable(() -> client.lock("a").tryAcquire())).isInstanceOf(LockException.class);
 
-            await().atMost(LIMIT).until(() -> other.lock("a").tryAcquire(), Optional::isPresent);
+            await().atMost(Patience.of(LIMIT)).until(() -> other.lock("a").tryAcquire(), Optional::isPresent);
         }
     }
 

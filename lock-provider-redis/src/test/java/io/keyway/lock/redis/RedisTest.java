@@ -20,6 +20,7 @@ import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.Locks;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,7 +96,7 @@ class RedisTest {
         CompletableFuture<Lease> waiting = other.lock("d").acquireAsync();
         awaitWaiters(client, "d", 1);
         held.release();
-        waiting.get(PATIENCE, TimeUnit.SECONDS).release();
+        waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS).release();
         DistributedReadWriteLock upgraded = client.readWriteLock("e");
         Lease read = upgraded.read().acquire();
         upgraded.tryUpgrade(read, Duration.ZERO).orElseThrow().release();
@@ -105,7 +106,9 @@ class RedisTest {
     /** Nobody asks for such a name again. */
     @Test
     void whatIsHeldAtLeastForATimeLeavesNothingAfterIt() throws Exception {
-        LockOptions options = LockOptions.none().withTtl(Duration.ofSeconds(2)).withHoldAtLeast(Duration.ofSeconds(1));
+        LockOptions options = LockOptions.none()
+                .withTtl(Patience.of(Duration.ofSeconds(2)))
+                .withHoldAtLeast(Patience.of(Duration.ofSeconds(1)));
         LockClient client = client();
         for (int i = 0; i < 5; i++) {
             client.lock("jobs/" + i).with(options).acquire().release();
@@ -126,7 +129,7 @@ class RedisTest {
             }
         }
         held.release();
-        waiting.get(PATIENCE, TimeUnit.SECONDS).release();
+        waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS).release();
     }
 
     @Test
@@ -142,7 +145,7 @@ class RedisTest {
             long published = calls("publish");
             long scripts = calls("evalsha");
             held.release();
-            held = waiting.get(i).get(PATIENCE, TimeUnit.SECONDS);
+            held = waiting.get(i).get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
             assertThat(calls("publish") - published).as("messages").isEqualTo(1);
             assertThat(calls("evalsha") - scripts).as("a release alone").isEqualTo(1);
         }
@@ -158,7 +161,7 @@ class RedisTest {
                     .isTrue();
             assertThat(lease.lost()
                             .toCompletableFuture()
-                            .get(PATIENCE, TimeUnit.SECONDS)
+                            .get(Patience.seconds(PATIENCE), TimeUnit.SECONDS)
                             .cause())
                     .isEqualTo(LeaseLoss.Cause.BROKEN);
         }
@@ -179,12 +182,12 @@ class RedisTest {
         writer.release();
         List<Lease> read = new ArrayList<>();
         for (CompletableFuture<Lease> reader : readers) {
-            read.add(reader.get(PATIENCE, TimeUnit.SECONDS));
+            read.add(reader.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS));
         }
         assertThat(calls("publish") - published).isEqualTo(5);
         assertThat(next).isNotDone();
         read.forEach(Lease::release);
-        next.get(PATIENCE, TimeUnit.SECONDS).release();
+        next.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS).release();
     }
 
     @Test

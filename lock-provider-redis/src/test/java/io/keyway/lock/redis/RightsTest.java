@@ -19,6 +19,7 @@ import io.keyway.lock.redis.server.RedisCluster;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,7 +95,7 @@ class RightsTest {
                 LockClient other = open(url)) {
             Lease lease = client.lock("a").acquire();
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-            await().atMost(PATIENCE).until(() -> waiters(client), count -> count == 1);
+            await().atMost(Patience.of(PATIENCE)).until(() -> waiters(client), count -> count == 1);
             assertThat(client.admin().list("", Optional.empty(), 10).locks()).hasSize(1);
             assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
             Lease next = waiter.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -105,7 +106,7 @@ class RightsTest {
                             .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
                             .cause())
                     .isEqualTo(LeaseLoss.Cause.BROKEN);
-            await().atMost(PATIENCE).until(() -> other.lock("a").tryAcquire(), Optional::isPresent);
+            await().atMost(Patience.of(PATIENCE)).until(() -> other.lock("a").tryAcquire(), Optional::isPresent);
         }
     }
 

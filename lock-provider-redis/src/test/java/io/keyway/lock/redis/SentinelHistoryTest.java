@@ -16,7 +16,6 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -35,7 +34,6 @@ class SentinelHistoryTest {
     private Path directory;
 
     @Test
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
         int count = Integer.getInteger("keyway.histories", 50);

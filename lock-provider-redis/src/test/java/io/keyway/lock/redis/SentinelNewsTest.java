@@ -14,6 +14,7 @@ import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.redis.server.SentinelSet;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,11 +56,11 @@ class SentinelNewsTest {
     void aFailOverIsHeardOfTheSentinelThatAnnouncesItWhateverAnotherNames() throws Exception {
         try (SentinelLink link = link(AddressMap.NONE, set.leader(), set.behind())) {
             link.start(signals, soon());
-            await().atMost(PATIENCE).until(this::leaderIsHeard);
+            await().atMost(Patience.of(PATIENCE)).until(this::leaderIsHeard);
 
             set.failOver();
 
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() ->
                             signals.heard.stream().anyMatch(line -> line.startsWith("doubt") && line.endsWith("lost")));
             assertThat(signals.heard)
@@ -137,7 +138,7 @@ class SentinelNewsTest {
                         .isInstanceOf(NotExecutedException.class)
                         .hasMessageContaining("which is a replica");
             }
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() -> !set.second().ask("CLIENT", "LIST").toString().contains("name=news "));
         }
     }

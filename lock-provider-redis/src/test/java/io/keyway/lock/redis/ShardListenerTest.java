@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -74,9 +75,9 @@ class ShardListenerTest {
         channels().forEach(listener::subscribe);
         signals.background("listener", listener::listen);
         channels().forEach(channel -> listener.subscribe(channel + "more"));
-        await().atMost(PATIENCE).until(heard.subscribed::size, count -> count == 2 * MANY);
+        await().atMost(Patience.of(PATIENCE)).until(heard.subscribed::size, count -> count == 2 * MANY);
         channels().forEach(listener::unsubscribe);
-        await().atMost(PATIENCE).until(this::channelsOfTheServer, count -> count == MANY);
+        await().atMost(Patience.of(PATIENCE)).until(this::channelsOfTheServer, count -> count == MANY);
         assertThat(heard.messages).isEmpty();
     }
 
@@ -92,12 +93,12 @@ class ShardListenerTest {
                 assertThat(Thread.interrupted()).isTrue();
             }
             if (i % 500 == 499) {
-                await().atMost(PATIENCE).until(() -> heard.subscribed.contains(channel));
+                await().atMost(Patience.of(PATIENCE)).until(() -> heard.subscribed.contains(channel));
             }
         }
         assertThat(heard.subscribed).hasSize(MANY);
         assertThat(server.ask("SPUBLISH", "{a}7", "hello")).isEqualTo(1L);
-        await().atMost(PATIENCE).until(() -> heard.messages.equals(List.of("hello")));
+        await().atMost(Patience.of(PATIENCE)).until(() -> heard.messages.equals(List.of("hello")));
         assertThat(signals.heard).noneMatch(line -> line.startsWith("disconnected"));
     }
 

@@ -17,6 +17,7 @@ import io.keyway.lock.redis.server.Certificates;
 import io.keyway.lock.redis.server.RedisCluster;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,12 +54,12 @@ class ShardedMessagesTest {
                 assertThat(get(client.lock("b").acquireAsync()).release()).isEqualTo(ReleaseOutcome.RELEASED);
                 assertThat(get(other.lock("b").acquireAsync()).release()).isEqualTo(ReleaseOutcome.RELEASED);
                 // Whoever does not listen yet asks again after a moment.
-                await().atMost(PATIENCE).until(() -> plainChannels(cluster), count -> count == 2);
+                await().atMost(Patience.of(PATIENCE)).until(() -> plainChannels(cluster), count -> count == 2);
                 RedisServer owner = cluster.owner(cluster.slot("a"));
                 Lease lease = get(client.lock("a").acquireAsync());
                 assertThat(channels(cluster)).as("nobody waits").isEmpty();
                 CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-                await().atMost(PATIENCE).until(() -> channels(owner), found -> found.size() == 1);
+                await().atMost(Patience.of(PATIENCE)).until(() -> channels(owner), found -> found.size() == 1);
                 assertThat(channels(owner).get(0)).startsWith("keyway:{a}:c:");
                 assertThat(count(cluster, "ssubscribe")).isEqualTo(1);
                 int scripts = count(cluster, "evalsha");
@@ -66,7 +67,7 @@ class ShardedMessagesTest {
                 for (int i = 0; i < 10; i++) {
                     CompletableFuture<Lease> next =
                             (i % 2 == 0 ? client : other).lock("a").acquireAsync();
-                    await().atMost(PATIENCE)
+                    await().atMost(Patience.of(PATIENCE))
                             .until(() -> channels(owner).size() == 2
                                     && owner.ask("ZCARD", "keyway:{a}:lq").equals(1L));
                     last = handOver(last, next);
@@ -91,11 +92,11 @@ class ShardedMessagesTest {
             Lease lease = get(client.lock("moved").acquireAsync());
             CompletableFuture<Lease> waiter = other.lock("moved").acquireAsync();
             RedisServer from = cluster.owner(slot);
-            await().atMost(PATIENCE).until(() -> channels(from), found -> found.size() == 1);
+            await().atMost(Patience.of(PATIENCE)).until(() -> channels(from), found -> found.size() == 1);
             RedisServer to = cluster.notOwner(slot);
             cluster.beginMove(slot, to);
             cluster.finishMove(slot, to);
-            await().atMost(PATIENCE).until(() -> channels(to), found -> found.size() == 1);
+            await().atMost(Patience.of(PATIENCE)).until(() -> channels(to), found -> found.size() == 1);
             assertThat(channels(from)).isEmpty();
             handOver(lease, waiter);
             assertThat(count(to, "spublish")).isEqualTo(1);
@@ -113,11 +114,11 @@ class ShardedMessagesTest {
             RedisServer master = cluster.owner(slot);
             Lease lease = get(client.lock("a").acquireAsync());
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-            await().atMost(PATIENCE).until(() -> channels(master), found -> found.size() == 1);
+            await().atMost(Patience.of(PATIENCE)).until(() -> channels(master), found -> found.size() == 1);
             master.kill();
             cluster.awaitOtherOwner(slot, master);
             RedisServer replica = cluster.owner(slot);
-            await().atMost(PATIENCE).until(() -> channels(replica), found -> found.size() == 1);
+            await().atMost(Patience.of(PATIENCE)).until(() -> channels(replica), found -> found.size() == 1);
             handOver(lease, waiter);
             assertThat(count(replica, "spublish")).isEqualTo(1);
             assertThat(count(replica, "publish")).isZero();
@@ -132,7 +133,7 @@ class ShardedMessagesTest {
             RedisServer owner = cluster.owner(cluster.slot("a"));
             Lease lease = get(client.lock("a").acquireAsync());
             CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-            await().atMost(PATIENCE).until(() -> channels(owner), found -> found.size() == 1);
+            await().atMost(Patience.of(PATIENCE)).until(() -> channels(owner), found -> found.size() == 1);
             int scripts = count(cluster, "evalsha");
             String listener = owner.ask("CLIENT", "LIST", "TYPE", "pubsub")
                     .toString()
@@ -141,7 +142,7 @@ class ShardedMessagesTest {
                     .findAny()
                     .orElseThrow();
             owner.ask("CLIENT", "KILL", "ID", listener.replaceAll("^id=(\\d+) .*", "$1"));
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .untilAsserted(() -> assertThat(count(cluster, "evalsha") - scripts)
                             .as("asked again when it broke, and when it stood anew")
                             .isGreaterThanOrEqualTo(2));
@@ -161,7 +162,7 @@ class ShardedMessagesTest {
         try (RedisServer server = RedisServer.start(
                 RedisExecutable.since(ServerCheck.SHARDED_SINCE), directory, settings.toArray(new String[0]))) {
             server.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() -> server.ask("CLUSTER", "INFO").toString().contains("cluster_state:ok"));
             String url = "lock:rediss:cluster://127.0.0.1:" + port + "?trustStore=" + certificates.trustStore()
                     + "&trustStorePassword=" + certificates.password();
@@ -169,7 +170,7 @@ class ShardedMessagesTest {
                     LockClient other = open(List.of(server), url)) {
                 Lease lease = get(client.lock("a").acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-                await().atMost(PATIENCE).until(() -> channels(server), found -> found.size() == 1);
+                await().atMost(Patience.of(PATIENCE)).until(() -> channels(server), found -> found.size() == 1);
                 handOver(lease, waiter);
                 assertThat(count(server, "spublish")).isEqualTo(1);
                 assertThat(count(server, "publish")).isZero();
@@ -189,7 +190,7 @@ class ShardedMessagesTest {
                 RedisServer owner = cluster.owner(cluster.slot("a"));
                 Lease lease = get(client.lock("a").acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
-                await().atMost(PATIENCE)
+                await().atMost(Patience.of(PATIENCE))
                         .until(() -> owner.ask("INFO", "errorstats").toString().contains("NOPERM"));
                 handOver(lease, waiter);
                 assertThat(channels(cluster)).isEmpty();
@@ -210,11 +211,12 @@ class ShardedMessagesTest {
                 held.add(get(client.lock("n" + i).acquireAsync()));
                 waiters.add(other.lock("n" + i).acquireAsync());
             }
-            await().atMost(PATIENCE).until(() -> channels(cluster), found -> found.size() == names);
+            await().atMost(Patience.of(PATIENCE)).until(() -> channels(cluster), found -> found.size() == names);
             for (int i = 0; i < names; i++) {
                 handOver(held.get(i), waiters.get(i));
             }
-            await().atMost(PATIENCE).until(() -> channels(cluster), found -> found.size() == ShardChannels.KEPT);
+            await().atMost(Patience.of(PATIENCE))
+                    .until(() -> channels(cluster), found -> found.size() == ShardChannels.KEPT);
             assertThat(count(cluster, "spublish")).isEqualTo(names);
             assertThat(count(cluster, "publish")).isZero();
         }
@@ -247,7 +249,7 @@ class ShardedMessagesTest {
             for (String name : names) {
                 Lease lease = get(client.lock(name).acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock(name).acquireAsync();
-                await().atMost(PATIENCE).until(() -> isWaitedFor(client, name));
+                await().atMost(Patience.of(PATIENCE)).until(() -> isWaitedFor(client, name));
                 handOver(lease, waiter);
             }
         }

@@ -15,6 +15,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.redis.server.RedisCluster;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +42,7 @@ class SlotMoveTest {
                 RedisServer to = cluster.notOwner(slot);
                 Lease lease = get(client.lock("moved").acquireAsync());
                 CompletableFuture<Lease> waiter = other.lock("moved").acquireAsync();
-                await().atMost(PATIENCE).until(() -> waiters(client), count -> count == 1);
+                await().atMost(Patience.of(PATIENCE)).until(() -> waiters(client), count -> count == 1);
 
                 cluster.beginMove(slot, to);
                 assertThat(waiter).isNotDone();

@@ -13,6 +13,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.redis.server.Certificates;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +42,8 @@ class TlsTest {
                 Lease lease = client.lock("a").acquire();
                 CompletableFuture<Lease> waiter = other.lock("a").acquireAsync();
                 assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
-                assertThat(waiter.get(20, TimeUnit.SECONDS).isHeld()).isTrue();
+                assertThat(waiter.get(Patience.seconds(20), TimeUnit.SECONDS).isHeld())
+                        .isTrue();
             }
             try (LockClient strict = Locks.open(url + "?requestTimeout=20s")) {
                 assertThatThrownBy(() -> strict.lock("a").tryAcquire())

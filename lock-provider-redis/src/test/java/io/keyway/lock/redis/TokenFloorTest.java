@@ -21,6 +21,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.redis.server.RedisCluster;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -98,7 +99,7 @@ class TokenFloorTest {
         CompletableFuture<Lease> waiting = silent.lock("a").acquireAsync();
         await().until(() -> status(asking, "a").waiters().size() == 1);
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        Lease handed = waiting.get(PATIENCE, TimeUnit.SECONDS);
+        Lease handed = waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
         assertThat(handed.token()).isGreaterThan(held.token());
         assertThat(handed.release()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(server.ask("EXISTS", "keyway:{a}:l")).isEqualTo(0L);
@@ -108,21 +109,20 @@ class TokenFloorTest {
     void aLeaseGoesByOneTokenFromItsGrantToItsEnd() throws Exception {
         LockClient early = client("");
         Lease before = early.lock("before").acquire();
-        LockClient asking = client("?tokenFloor=" + FLOOR + "&ttl=1s");
-        Lease held = asking.lock("a")
-                .with(LockOptions.none().withTtl(Duration.ofSeconds(1)))
-                .acquire();
+        LockClient asking = client("?tokenFloor=" + FLOOR);
+        Duration ttl = Patience.of(Duration.ofSeconds(1));
+        Lease held = asking.lock("a").with(LockOptions.none().withTtl(ttl)).acquire();
         assertThat(shown(asking, "before")).isEqualTo(before.token());
         assertThat(shown(early, "a")).isEqualTo(held.token());
 
-        await().during(Duration.ofMillis(1500))
-                .atMost(Duration.ofSeconds(PATIENCE))
+        await().during(ttl.multipliedBy(3).dividedBy(2))
+                .atMost(Patience.of(Duration.ofSeconds(PATIENCE)))
                 .until(held::isHeld);
         assertThat(early.admin().breakLease(LockKey.lock("a"), held.token() - FLOOR, "not its token"))
                 .isFalse();
         assertThat(early.admin().breakLease(LockKey.lock("a"), held.token(), "for the test"))
                 .isTrue();
-        LeaseLoss loss = held.lost().toCompletableFuture().get(PATIENCE, TimeUnit.SECONDS);
+        LeaseLoss loss = held.lost().toCompletableFuture().get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
         assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.BROKEN);
         assertThat(before.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
@@ -169,7 +169,7 @@ class TokenFloorTest {
         CompletableFuture<Lease> waiting = silent.lock("a").acquireAsync();
         await().until(() -> status(asking, "a").waiters().size() == 1);
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        Lease handed = waiting.get(PATIENCE, TimeUnit.SECONDS);
+        Lease handed = waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
         assertThat(handed.token()).isGreaterThan(FLOOR);
         assertThat(handed.release()).isEqualTo(ReleaseOutcome.RELEASED);
         server.kill();
@@ -186,7 +186,7 @@ class TokenFloorTest {
         CompletableFuture<Lease> waiting = asking.lock("a").acquireAsync();
         await().until(() -> status(asking, "a").waiters().size() == 1);
         assertThat(low.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        try (Lease handed = waiting.get(PATIENCE, TimeUnit.SECONDS)) {
+        try (Lease handed = waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS)) {
             assertThat(handed.token()).isGreaterThan(before);
         }
     }

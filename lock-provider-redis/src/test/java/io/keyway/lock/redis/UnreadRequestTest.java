@@ -12,6 +12,7 @@ import io.keyway.lock.redis.server.Certificates;
 import io.keyway.lock.redis.server.RedisExecutable;
 import io.keyway.lock.redis.server.RedisServer;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
@@ -92,9 +93,9 @@ class UnreadRequestTest {
             Thread thread = new Thread(() -> failure.set(catchThrowable(() -> send(link, PATIENCE.multipliedBy(10)))));
             thread.setDaemon(true);
             thread.start();
-            await().atMost(PATIENCE).until(() -> writes(thread));
+            await().atMost(Patience.of(PATIENCE)).until(() -> writes(thread));
             thread.interrupt();
-            thread.join(PATIENCE.toMillis());
+            thread.join(Patience.of(PATIENCE).toMillis());
             assertThat(failure.get()).hasRootCauseInstanceOf(ClosedByInterruptException.class);
             server.resume();
         }

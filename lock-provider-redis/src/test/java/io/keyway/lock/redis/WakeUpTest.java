@@ -12,6 +12,7 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -111,7 +112,7 @@ class WakeUpTest extends OnOneServer {
     void aConversionThatFindsADeadUpgradeTellsThoseWhoWaitedForIt() throws Exception {
         waitsForAnUpgradeThatDies();
         Grant none = new Grant(99, LOCK, 1, LONG, "");
-        await().atMost(LIMIT).untilAsserted(() -> {
+        await().atMost(Patience.of(LIMIT)).untilAsserted(() -> {
             assertThat(backend.convert(none, lock(6, LockMode.EXCLUSIVE), LIMIT))
                     .isInstanceOf(Attempt.Refused.class);
             assertThat(signals.heard).contains("recheck lock a 4");
@@ -123,9 +124,10 @@ class WakeUpTest extends OnOneServer {
         open.granted(request(1, LOCK, LockMode.EXCLUSIVE, Duration.ofSeconds(2)));
         Attempt asked = backend.attempt(lock(2, LockMode.EXCLUSIVE), LIMIT);
         assumeThat(asked).isInstanceOf(Attempt.Waiting.class);
-        await().atMost(LIMIT).until(() -> server.ask("EXISTS", "keyway:{a}:l").equals(0L));
+        await().atMost(Patience.of(LIMIT))
+                .until(() -> server.ask("EXISTS", "keyway:{a}:l").equals(0L));
         open.waits(lock(3, LockMode.EXCLUSIVE));
-        await().atMost(LIMIT).until(() -> !signals.granted.isEmpty());
+        await().atMost(Patience.of(LIMIT)).until(() -> !signals.granted.isEmpty());
         assertThat(signals.granted.get(0).request()).isEqualTo(lock(2, LockMode.EXCLUSIVE));
     }
 
@@ -140,7 +142,7 @@ class WakeUpTest extends OnOneServer {
 
         open.release(held);
 
-        await().atMost(LIMIT).until(() -> !signals.granted.isEmpty());
+        await().atMost(Patience.of(LIMIT)).until(() -> !signals.granted.isEmpty());
         HeardSignals.Granted next = signals.granted.get(0);
         assertThat(next.request()).isEqualTo(lock(2, LockMode.EXCLUSIVE));
         assertThat(next.word().grant().token()).isGreaterThan(held.token());
@@ -199,14 +201,15 @@ class WakeUpTest extends OnOneServer {
     }
 
     private void assertHeardWhileAsking(String hint, Request request) {
-        await().atMost(LIMIT).untilAsserted(() -> {
+        await().atMost(Patience.of(LIMIT)).untilAsserted(() -> {
             open.waits(request);
             assertThat(signals.heard).contains(hint);
         });
     }
 
     private void assertHeard(String... hints) {
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(signals.heard).contains(hints));
+        await().atMost(Patience.of(LIMIT))
+                .untilAsserted(() -> assertThat(signals.heard).contains(hints));
     }
 
     private void assertMessages(int count) {

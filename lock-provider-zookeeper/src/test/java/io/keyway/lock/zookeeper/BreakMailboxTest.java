@@ -14,6 +14,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -139,7 +140,7 @@ class BreakMailboxTest {
         server.stop();
         server.restart();
 
-        await().atMost(Duration.ofMinutes(1))
+        await().atMost(Patience.of(Duration.ofMinutes(1)))
                 .ignoreException(LockUnavailableException.class)
                 .until(() -> breaker.admin().breakLease(key, lease.token(), "for a test"));
 

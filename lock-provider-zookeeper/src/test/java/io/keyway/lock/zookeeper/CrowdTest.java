@@ -11,6 +11,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +27,6 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What many tries, waiters and names cost. */
@@ -76,7 +76,6 @@ class CrowdTest {
     /** In a term each waiter looks after the one before it; it would be megabytes if each listed its line. */
     @Test
     @Tag("soak")
-    @Timeout(300)
     void fiveThousandWaitersOnOneNameCostOneSmallRequestEachInATerm() throws Exception {
         int waiters = 5_000;
         Duration ttl = Duration.ofSeconds(20);
@@ -90,7 +89,7 @@ class CrowdTest {
             }
             LockKey key = LockKey.lock(LockName.of("crowd"));
             String container = new Paths("/keyway").container(key);
-            await().atMost(Duration.ofMinutes(3))
+            await().atMost(Patience.of(Duration.ofMinutes(3)))
                     .until(() -> holder.unwrap(ZooKeeper.class)
                                     .getChildren(container, false)
                                     .size()
@@ -119,7 +118,7 @@ class CrowdTest {
             say("hand-overs", begun, 1_000);
             begun = System.nanoTime();
             line.forEach(lease -> lease.cancel(true));
-            await().atMost(Duration.ofMinutes(3))
+            await().atMost(Patience.of(Duration.ofMinutes(3)))
                     .until(() -> holder.unwrap(ZooKeeper.class)
                                     .getChildren(container, false)
                                     .size()
@@ -130,7 +129,6 @@ class CrowdTest {
 
     @Test
     @Tag("soak")
-    @Timeout(600)
     void aHundredThousandNamesAreHeldByOneClient() throws Exception {
         int names = 100_000;
         try (LockClient client = client("ttl=60s&requestTimeout=20s")) {

@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Elections at one server, from which all candidates are cut off; {@code -Dkeyway.seed} chooses others. */
@@ -16,7 +15,6 @@ class ElectionHistoryTest {
     private Path directory;
 
     @Test
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
         try (OneServer server = new OneServer(directory);

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -26,7 +25,6 @@ class EnsembleHistoryTest {
     private Path directory;
 
     @Test
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
         int count = Integer.getInteger("keyway.histories", 50);

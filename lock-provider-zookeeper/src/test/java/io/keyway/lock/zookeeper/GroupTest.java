@@ -7,11 +7,9 @@ import io.keyway.lock.group.GroupOptions;
 import io.keyway.lock.testing.GroupTrial;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes of an election that talk with each other, where the server tells of changes. */
-@Timeout(120)
 class GroupTest {
     @TempDir
     private Path directory;

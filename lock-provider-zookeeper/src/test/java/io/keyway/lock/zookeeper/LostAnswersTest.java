@@ -14,6 +14,7 @@ import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Direction;
 import io.keyway.lock.tck.proxy.Fault;
 import io.keyway.lock.tck.proxy.FaultProxy;
@@ -41,7 +42,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What comes of requests when answers are lost, others give up, and numbers come to their end. */
@@ -290,7 +290,6 @@ class LostAnswersTest {
     /** Tokens rise in the order in which holders believe, and nobody is left behind, whatever befalls the links. */
     @Test
     @Tag("soak")
-    @Timeout(300)
     void aStormOfWritersKeepsTheOrder() throws Exception {
         for (int i = 0; i < 3; i++) {
             ready("ttl=5s&requestTimeout=400ms");
@@ -323,7 +322,8 @@ class LostAnswersTest {
         }
         threads.shutdown();
 
-        await().atMost(Duration.ofSeconds(60)).until(() -> standing().isEmpty());
+        await().atMost(Patience.of(Duration.ofSeconds(60)))
+                .until(() -> standing().isEmpty());
     }
 
     /** For a moment one direction is dark; then the connection breaks, and there is time to go on. */

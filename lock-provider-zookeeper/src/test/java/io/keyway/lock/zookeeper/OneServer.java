@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.zookeeper;
 
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.lang.reflect.Field;
@@ -126,7 +127,7 @@ final class OneServer implements AutoCloseable {
                 false,
                 new StaticHostProvider(new ConnectStringParser(address()).getServerAddresses()),
                 new PlainConfig());
-        up.get(30, TimeUnit.SECONDS);
+        up.get(Patience.seconds(30), TimeUnit.SECONDS);
         same.close();
     }
 

@@ -12,6 +12,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.Locks;
 import io.keyway.lock.WriterPolicy;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -233,7 +234,7 @@ class SoftWriterTest {
         }
 
         for (Future<Boolean> each : all) {
-            assertThat(each.get(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(each.get(Patience.seconds(60), TimeUnit.SECONDS)).isTrue();
         }
     }
 }

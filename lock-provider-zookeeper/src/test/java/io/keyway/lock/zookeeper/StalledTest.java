@@ -17,14 +17,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * An ensemble that stands still: for longer than leases live nothing is written, then all of it is. Sessions live on.
  */
 @Tag("soak")
-@Timeout(120)
 class StalledTest {
     private static final Duration TTL = Duration.ofSeconds(3);
     private static final Duration STALL = Duration.ofSeconds(8);

@@ -17,6 +17,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,7 +95,7 @@ class TokenFloorTest {
         await().until(() -> status(asking, "a").waiters().size() == 1);
         assertThat(status(silent, "a").holders().get(0).token()).hasValue(held.token());
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
-        Lease handed = waiting.get(PATIENCE, TimeUnit.SECONDS);
+        Lease handed = waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
         assertThat(handed.token()).isGreaterThan(held.token());
 
         LockKey key = LockKey.lock("a");
@@ -102,16 +103,17 @@ class TokenFloorTest {
                 .isFalse();
         assertThat(asking.admin().breakLease(key, handed.token(), "for the test"))
                 .isTrue();
-        LeaseLoss loss = handed.lost().toCompletableFuture().get(PATIENCE, TimeUnit.SECONDS);
+        LeaseLoss loss = handed.lost().toCompletableFuture().get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
         assertThat(loss.cause()).isEqualTo(LeaseLoss.Cause.BROKEN);
         assertThat(token(asking, "a")).isGreaterThan(handed.token());
     }
 
     @Test
     void aLeaseIsRenewed() throws Exception {
-        Lease held = client("?ttl=1s&tokenFloor=" + FLOOR).lock("a").acquire();
-        await().during(Duration.ofMillis(1500))
-                .atMost(Duration.ofSeconds(PATIENCE))
+        long ttl = Patience.seconds(1);
+        Lease held = client("?ttl=" + ttl + "s&tokenFloor=" + FLOOR).lock("a").acquire();
+        await().during(Duration.ofMillis(1500 * ttl))
+                .atMost(Patience.of(Duration.ofSeconds(PATIENCE)))
                 .until(held::isHeld);
         assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
     }
@@ -131,7 +133,7 @@ class TokenFloorTest {
         CompletableFuture<Lease> waiting = asking.lock("a").acquireAsync();
         assertThat(token(silent, "a")).isBetween(before, FLOOR);
         silent.close();
-        Lease lease = waiting.get(PATIENCE, TimeUnit.SECONDS);
+        Lease lease = waiting.get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
         assertThat(lease.token()).isGreaterThan(FLOOR);
         lease.release();
     }
@@ -191,7 +193,7 @@ class TokenFloorTest {
         Lease lost = silent.lock("a").acquire();
         assertThat(lost.token()).isLessThan(FLOOR);
         server.kill(silent.unwrap(ZooKeeper.class));
-        lost.lost().toCompletableFuture().get(PATIENCE, TimeUnit.SECONDS);
+        lost.lost().toCompletableFuture().get(Patience.seconds(PATIENCE), TimeUnit.SECONDS);
         long raised = token(client("?tokenFloor=" + FLOOR), "a");
         assertThat(raised).isGreaterThan(FLOOR);
         assertThat(token(silent, "a")).isGreaterThan(raised);

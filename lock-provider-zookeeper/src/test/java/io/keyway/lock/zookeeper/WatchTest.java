@@ -11,6 +11,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockSnapshot;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Subscription;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -68,6 +69,7 @@ class WatchTest {
     }
 
     private static void until(List<LockSnapshot> told, Predicate<LockSnapshot> last) {
-        await().atMost(Duration.ofSeconds(60)).until(() -> !told.isEmpty() && last.test(told.get(told.size() - 1)));
+        await().atMost(Patience.of(Duration.ofSeconds(60)))
+                .until(() -> !told.isEmpty() && last.test(told.get(told.size() - 1)));
     }
 }

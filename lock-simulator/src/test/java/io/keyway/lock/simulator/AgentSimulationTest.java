@@ -12,7 +12,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -293,7 +292,6 @@ class AgentSimulationTest {
     /** {@code -Dkeyway.events} and {@code -Dkeyway.seed} choose others. */
     @Test
     @Tag("soak")
-    @Timeout(20_000)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void overAHundredMillionEvents() {
         Sum all = new Sum();

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.testing;
 
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -83,7 +84,7 @@ public final class Browser implements AutoCloseable {
                 () -> !page(http, port).isEmpty());
         this.socket = http.newWebSocketBuilder()
                 .buildAsync(URI.create(page(http, port)), new Listener())
-                .orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                .orTimeout(Patience.seconds(LIMIT.toSeconds()), TimeUnit.SECONDS)
                 .join();
         Signals.until(
                 "the page is complete",
@@ -139,7 +140,8 @@ public final class Browser implements AutoCloseable {
         answers.put(id, answer);
         socket.sendText("{\"id\":" + id + ",\"method\":\"" + method + "\",\"params\":{" + arguments + "}}", true)
                 .join();
-        String told = answer.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+        String told = answer.orTimeout(Patience.seconds(LIMIT.toSeconds()), TimeUnit.SECONDS)
+                .join();
         if (told.contains("\"error\":") || told.contains("exceptionDetails")) {
             throw new IllegalStateException(method + " " + arguments + ": " + told);
         }
@@ -248,7 +250,9 @@ public final class Browser implements AutoCloseable {
         process.waitFor();
         for (ProcessHandle each : all) { // they write into the profile until they have ended
             each.destroyForcibly();
-            each.onExit().orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join();
+            each.onExit()
+                    .orTimeout(Patience.seconds(LIMIT.toSeconds()), TimeUnit.SECONDS)
+                    .join();
         }
     }
 }

@@ -13,6 +13,7 @@ import io.keyway.lock.kit.table.RowStore;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.testing.WorkerPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -125,7 +126,7 @@ class FilesTest {
                 .isInstanceOf(NotExecutedException.class)
                 .hasMessageContaining("other threads");
         end.countDown();
-        assertThat(other.get(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(other.get(Patience.seconds(20), TimeUnit.SECONDS)).isTrue();
     }
 
     private static RowStore.Write grant() {
@@ -134,7 +135,7 @@ class FilesTest {
 
     private static boolean awaited(CountDownLatch latch) {
         try {
-            return latch.await(20, TimeUnit.SECONDS);
+            return latch.await(Patience.seconds(20), TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             return false;
         }

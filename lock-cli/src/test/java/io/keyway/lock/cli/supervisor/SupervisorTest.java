@@ -4,6 +4,7 @@ package io.keyway.lock.cli.supervisor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.tck.process.ChildProcess;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -34,7 +35,7 @@ class SupervisorTest {
             assertThat(words[0]).isEqualTo(SupervisorProtocol.READY);
             assertThat(Long.parseLong(words[1]))
                     .as("one clock for both")
-                    .isBetween(System.nanoTime() - 60 * SECOND, System.nanoTime());
+                    .isBetween(System.nanoTime() - Patience.seconds(60) * SECOND, System.nanoTime());
         });
     }
 
@@ -188,7 +189,9 @@ class SupervisorTest {
 
             Signals.send("KILL", first);
 
-            Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> supervision.supervisorPid() != first);
+            Awaitility.await()
+                    .atMost(Patience.seconds(60), TimeUnit.SECONDS)
+                    .until(() -> supervision.supervisorPid() != first);
             assertThat(command.isAlive()).isTrue();
             supervision.kill();
             assertThat(command.exitCode()).isEqualTo(137);
@@ -215,6 +218,6 @@ class SupervisorTest {
     }
 
     private void awaitEnd(long pid) {
-        Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> table.find(pid) == null);
+        Awaitility.await().atMost(Patience.seconds(60), TimeUnit.SECONDS).until(() -> table.find(pid) == null);
     }
 }

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -29,14 +28,12 @@ class AgentHistoryTest {
     Path directory;
 
     @Test
-    @Timeout(300)
     void aHistory() throws Exception {
         histories(1, SEED, 3, false, ClusterHistoryTest.BUSY);
     }
 
     @Test
     @Tag("soak")
-    @Timeout(7_200)
     void manyHistories() throws Exception {
         histories(Histories.MANY, Histories.SEED, CLIENTS, false, BUSY);
     }
@@ -44,7 +41,6 @@ class AgentHistoryTest {
     /** After each fault and its heal everybody goes on in time. */
     @Test
     @Tag("soak")
-    @Timeout(7_200)
     void manyHistoriesOfOneFault() throws Exception {
         histories(Histories.MANY, Histories.SEED, CLIENTS, true, BUSY);
     }

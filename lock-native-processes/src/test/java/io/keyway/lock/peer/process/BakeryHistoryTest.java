@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -29,14 +28,12 @@ class BakeryHistoryTest {
     Path directory;
 
     @Test
-    @Timeout(300)
     void aHistory() throws Exception {
         histories(1, 20261123, ClusterFaults.MEMBERS, 3, NAMES, ClusterHistoryTest.BUSY);
     }
 
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistories() throws Exception {
         histories(Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ClusterFaults.CLIENTS, NAMES, MEET_WITHIN);
     }
@@ -44,7 +41,6 @@ class BakeryHistoryTest {
     /** Two of them do not lead until a leader is gone. */
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistoriesOfFiveMembers() throws Exception {
         histories(Histories.MANY, Histories.SEED, 5, ClusterFaults.CLIENTS, 2 * NAMES, MEET_WITHIN);
     }
@@ -52,7 +48,6 @@ class BakeryHistoryTest {
     /** All at once: members are killed, stopped, cut off both ways and one way; the loss of one delays few for long. */
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistoriesOfFiveMembersWithAllFaults() throws Exception {
         ElectedFaults.histories("bakery", directory, false, GRANTED_WITHIN, MEET_WITHIN);
     }
@@ -63,7 +58,6 @@ class BakeryHistoryTest {
      */
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistoriesOfMembersThatComeAndGoWithAllFaults() throws Exception {
         ElectedFaults.histories("bakery", directory, true, GRANTED_WITHIN.plus(SEAT_WITHIN), SEAT_WITHIN);
     }
@@ -71,7 +65,6 @@ class BakeryHistoryTest {
     /** An operator replaces one machine after another. */
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void membersComeAndGo() throws Exception {
         System.out.println(MemberReplacements.histories("bakery", directory, NAMES, SEAT_WITHIN));

@@ -15,14 +15,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The four tests of the lease algorithm's source, with three members and two clients as five processes, and links that
  * really break.
  */
-@Timeout(300)
 class ClusterFiveProcessesTest {
     private static final Duration TTL = Duration.ofSeconds(2);
     private static final Duration PATIENT = Duration.ofSeconds(30);

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -33,7 +32,6 @@ class ClusterHistoryTest {
     Path directory;
 
     @Test
-    @Timeout(300)
     void aHistory() throws Exception {
         // It kills each member once, as this seed has it.
         histories(1, 20261136, false, ClusterFaults.MEMBERS, BUSY);
@@ -41,21 +39,18 @@ class ClusterHistoryTest {
 
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistories() throws Exception {
         histories(Histories.MANY, Histories.SEED, false, 0, Duration.ZERO);
     }
 
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistoriesOfMembersThatAreKilledInTurn() throws Exception {
         histories(Histories.MANY, Histories.SEED, false, ALL, Duration.ZERO);
     }
 
     @Test
     @Tag("soak")
-    @Timeout(7_200)
     void manyHistoriesWithOtherListsAndSettings() throws Exception {
         histories(Histories.MANY, Histories.SEED, true, 0, Duration.ZERO);
     }
@@ -63,7 +58,6 @@ class ClusterHistoryTest {
     /** One that cannot be passed, since everybody would have to go on before the heal. */
     @Test
     @Tag("soak")
-    @Timeout(300)
     void aHistoryThatFailsKeepsWhatItsProcessesRecorded() throws Exception {
         Throwable failed = catchThrowable(() -> histories(1, 1, false, 0, Duration.ofDays(-1)));
 

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.process;
 
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -64,7 +65,7 @@ final class CrashingFollowers implements AutoCloseable {
 
     private Seat awaitLeader() {
         return await("all members name one leader")
-                .atMost(PATIENCE)
+                .atMost(Patience.of(PATIENCE))
                 .until(this::leader, Optional::isPresent)
                 .orElseThrow();
     }

@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -28,14 +27,12 @@ class FailoverHistoryTest {
     Path directory;
 
     @Test
-    @Timeout(300)
     void aHistory() throws Exception {
         histories(1, 20261124, ClusterFaults.MEMBERS, ELECT_WITHIN.plus(ClusterHistoryTest.BUSY));
     }
 
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistories() throws Exception {
         histories(Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ELECT_WITHIN);
     }
@@ -43,7 +40,6 @@ class FailoverHistoryTest {
     /** Two of them can be lost. */
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistoriesOfFiveMembers() throws Exception {
         histories(Histories.MANY, Histories.SEED, 5, ELECT_WITHIN);
     }
@@ -51,7 +47,6 @@ class FailoverHistoryTest {
     /** An operator replaces one machine after another. */
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void membersComeAndGo() throws Exception {
         System.out.println(MemberReplacements.histories("failover", directory, NAMES, ELECT_WITHIN));
@@ -63,7 +58,6 @@ class FailoverHistoryTest {
      */
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistoriesOfFiveMembersWithAllFaults() throws Exception {
         ElectedFaults.histories("failover", directory, true, GRANTED_WITHIN, ELECT_WITHIN);
     }

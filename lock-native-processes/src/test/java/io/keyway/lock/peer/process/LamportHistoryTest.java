@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -22,21 +21,18 @@ class LamportHistoryTest {
     Path directory;
 
     @Test
-    @Timeout(300)
     void aHistory() throws Exception {
         histories(1, 20261123, 3, false, ClusterHistoryTest.BUSY);
     }
 
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistories() throws Exception {
         histories(Histories.MANY, Histories.SEED, ClusterFaults.CLIENTS, false, MEET_WITHIN);
     }
 
     @Test
     @Tag("soak")
-    @Timeout(3_600)
     void manyHistoriesOfMembersThatAreKilledInTurn() throws Exception {
         histories(Histories.MANY, Histories.SEED, ClusterFaults.CLIENTS, true, MEET_WITHIN);
     }

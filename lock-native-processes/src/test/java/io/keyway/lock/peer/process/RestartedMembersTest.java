@@ -8,6 +8,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.FaultProxy;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -24,7 +25,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -65,7 +65,7 @@ class RestartedMembersTest {
     }
 
     private void awaitLeaders(int at, Integer... members) {
-        await().atMost(PATIENCE).until(() -> leaders(at), List.of(members)::equals);
+        await().atMost(Patience.of(PATIENCE)).until(() -> leaders(at), List.of(members)::equals);
     }
 
     private void restart(int member) throws IOException, InterruptedException {
@@ -91,7 +91,7 @@ class RestartedMembersTest {
     }
 
     private static void pass(long since, Duration time) {
-        await().atMost(PATIENCE).until(() -> System.nanoTime() - since >= time.toNanos());
+        await().atMost(Patience.of(PATIENCE)).until(() -> System.nanoTime() - since >= time.toNanos());
     }
 
     /** A client with links of its own, in this process. */
@@ -163,7 +163,6 @@ class RestartedMembersTest {
 
     /** 1 and 2 replace 0, which goes on alone; 2 has voted for 1, and comes back to 0 with a backup. */
     @Test
-    @Timeout(180)
     void aDirectoryThatWasPutBackConfirmsNothingThatIsOver() throws Exception {
         Duration ttl = Duration.ofSeconds(5);
         start("failover", 3, ttl);
@@ -186,7 +185,6 @@ class RestartedMembersTest {
     /** The same, of one that has lost its directory, waits, and is started again before it could learn anything. */
     @Test
     @Tag("soak")
-    @Timeout(600)
     void aMemberThatHasLostItsFileHasLostItInItsNextLivesToo() throws Exception {
         Duration ttl = Duration.ofSeconds(10);
         start("failover", 3, ttl);
@@ -218,7 +216,6 @@ class RestartedMembersTest {
     /** 3 gets the seat of 0, and ends in its silence; 1 has let a client of 0 in, of which 2 has not heard. */
     @Test
     @Tag("soak")
-    @Timeout(600)
     void aLeaderThatHasJustGotItsSeatIsSilentInItsNextLifeToo() throws Exception {
         Duration ttl = Duration.ofSeconds(20);
         start("bakery", 4, ttl);
@@ -239,7 +236,6 @@ class RestartedMembersTest {
     /** What 1 has let in counts for two leases, over any number of its starts. */
     @Test
     @Tag("soak")
-    @Timeout(600)
     void aLeaderThatStartsTwiceIsSilentForAsLongAsOneThatStartsOnce() throws Exception {
         Duration ttl = Duration.ofSeconds(20);
         start("bakery", 3, ttl);

@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -30,7 +29,6 @@ class SplitElectionTest {
     /** Members and candidates on whatever islands: 203 shapes. */
     @Test
     @Tag("soak")
-    @Timeout(7_200)
     void manyHistoriesOfThreeMembers() throws Exception {
         histories(3, Islands.shapes(6), false);
     }
@@ -38,7 +36,6 @@ class SplitElectionTest {
     /** The same, elected by a majority of the members: in each shape, by whichever island has one. */
     @Test
     @Tag("soak")
-    @Timeout(7_200)
     void manyHistoriesOfAMajorityOfThreeMembers() throws Exception {
         histories(3, Islands.shapes(6), true);
     }
@@ -46,14 +43,12 @@ class SplitElectionTest {
     /** Each candidate on the island of a member: 52 shapes. */
     @Test
     @Tag("soak")
-    @Timeout(7_200)
     void manyHistoriesOfFiveMembers() throws Exception {
         histories(5, fiveWithTheirCandidates(), false);
     }
 
     @Test
     @Tag("soak")
-    @Timeout(7_200)
     void manyHistoriesOfAMajorityOfFiveMembers() throws Exception {
         histories(5, fiveWithTheirCandidates(), true);
     }

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.jdbc.server;
 
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
@@ -246,7 +247,7 @@ public final class MariaDbServer {
     private void end() {
         running.destroy();
         try {
-            if (!running.waitFor(10, TimeUnit.SECONDS)) {
+            if (!running.waitFor(Patience.seconds(10), TimeUnit.SECONDS)) {
                 kill();
             }
             try (Stream<Path> all = Files.walk(directory)) {

@@ -2,6 +2,7 @@
 package io.keyway.lock.jdbc.server;
 
 import io.keyway.lock.tck.process.ChildProcess;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -86,7 +87,7 @@ public final class PgBouncer implements AutoCloseable {
         }
         command.add(settings.toString());
         PgBouncer bouncer = new PgBouncer(ChildProcess.start(Map.of(), command), directory, port);
-        Awaitility.await().atMost(Duration.ofMinutes(1)).until(bouncer::serves);
+        Awaitility.await().atMost(Patience.of(Duration.ofMinutes(1))).until(bouncer::serves);
         return bouncer;
     }
 

@@ -10,6 +10,7 @@ import io.keyway.lock.LockException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +20,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -28,7 +28,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * A cluster that goes on with another algorithm, its files in place: as long as one member has the former one, nobody
  * is granted anything by the other ones.
  */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 class AlgorithmChangeTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -61,7 +60,7 @@ class AlgorithmChangeTest {
 
     private LockClient open(String protocol) {
         return Locks.open("lock:native:" + protocol + "://" + String.join(",", partitioned.ids("abc"))
-                + "/keyway?cache=off&requestTimeout=1s&maxTtl=2s&ttl=1s");
+                + "/keyway?cache=off&requestTimeout=" + Patience.seconds(1) + "s&maxTtl=2s&ttl=1s");
     }
 
     private void start(TestMembers members, String letters) throws IOException {
@@ -74,7 +73,8 @@ class AlgorithmChangeTest {
     private static LongSummaryStatistics tokens(LockClient client) throws InterruptedException {
         LongSummaryStatistics tokens = new LongSummaryStatistics();
         for (int i = 0; i < NAMES; i++) {
-            try (Lease lease = client.lock("job-" + i).tryAcquire(PATIENCE).orElseThrow()) {
+            try (Lease lease =
+                    client.lock("job-" + i).tryAcquire(Patience.of(PATIENCE)).orElseThrow()) {
                 tokens.accept(lease.token());
             }
         }
@@ -117,7 +117,9 @@ class AlgorithmChangeTest {
             assertThat(granted(former))
                     .as("names of the member that was not moved")
                     .isBetween(1, NAMES - 1);
-            await().during(LONG).atMost(PATIENCE).until(() -> led.leader().isEmpty());
+            await().during(LONG)
+                    .atMost(Patience.of(PATIENCE))
+                    .until(() -> led.leader().isEmpty());
             assertThat(granted(next)).isZero();
             partitioned.end("c");
             start(led, "c");
@@ -139,7 +141,7 @@ class AlgorithmChangeTest {
         try (LockClient client = open("failover")) {
             goBackAlone(client);
             try (LockClient former = open("lease")) {
-                await().during(SHORT).atMost(PATIENCE).until(() -> granted(former) == 0);
+                await().during(SHORT).atMost(Patience.of(PATIENCE)).until(() -> granted(former) == 0);
             }
         }
     }
@@ -153,7 +155,7 @@ class AlgorithmChangeTest {
             goBackAlone(client);
             partitioned.end("c");
             ClusterMember back = led.start("c", "abc", TTL, false);
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() -> !back.quarantined() && !led.leader().isEmpty());
             led.end(led.leader());
             assertThat(tokens(client).getMin()).isPositive();

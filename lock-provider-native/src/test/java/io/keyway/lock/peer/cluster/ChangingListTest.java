@@ -18,13 +18,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A list that changes member by member: the first still decides by the former one when a client learns the next one
  * from the second. What the first granted, or was asked for, is still its own.
  */
-@Timeout(60)
 class ChangingListTest {
     private static final Duration LONG = Duration.ofSeconds(20);
 

@@ -16,6 +16,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.security.Security;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -31,12 +32,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Clients of three members over TCP, through the API. */
-@Timeout(60)
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class ClusterClientTest {
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -106,7 +105,7 @@ class ClusterClientTest {
         CompletableFuture<Lease> waiting = two.lock("nightly").acquireAsync();
         assertThat(waiting).isNotDone();
         held.release();
-        assertThat(waiting.get(20, TimeUnit.SECONDS).token()).isGreaterThan(held.token());
+        assertThat(waiting.get(Patience.seconds(20), TimeUnit.SECONDS).token()).isGreaterThan(held.token());
     }
 
     @Test
@@ -193,12 +192,12 @@ class ClusterClientTest {
             members.clear();
             // On a busy machine the time of a question may be over before anybody was tried.
             Awaitility.await()
-                    .atMost(LONG)
+                    .atMost(Patience.of(LONG))
                     .untilAsserted(() -> assertThatThrownBy(() -> client.admin().list("", Optional.empty(), 10))
                             .isInstanceOf(LockUnavailableException.class)
                             .hasMessageContaining("efused"));
             Awaitility.await()
-                    .atMost(LONG)
+                    .atMost(Patience.of(LONG))
                     .untilAsserted(() -> assertThatThrownBy(() -> client.admin().show(LockKey.lock("x")))
                             .isInstanceOf(LockUnavailableException.class)
                             .hasMessageContaining("efused"));
@@ -216,7 +215,7 @@ class ClusterClientTest {
         for (NodeId id : list.members()) {
             members.add(new DisklessMember(id, list, Security.insecure(), 2));
         }
-        assertThat(waiting.get(20, TimeUnit.SECONDS).isHeld()).isTrue();
+        assertThat(waiting.get(Patience.seconds(20), TimeUnit.SECONDS).isHeld()).isTrue();
     }
 
     @Test
@@ -230,7 +229,10 @@ class ClusterClientTest {
                 .acquire();
         members.remove(owner);
         owner.close();
-        assertThat(lease.lost().toCompletableFuture().get(20, TimeUnit.SECONDS).server())
+        assertThat(lease.lost()
+                        .toCompletableFuture()
+                        .get(Patience.seconds(20), TimeUnit.SECONDS)
+                        .server())
                 .contains(owner.id().toString());
         assertThat(lease.isHeld()).isFalse();
         assertThat(events)
@@ -255,7 +257,7 @@ class ClusterClientTest {
         for (NodeId id : left) {
             members.add(new DisklessMember(id, list, Security.insecure(), 5));
         }
-        assertThat(waiting.get(20, TimeUnit.SECONDS).isHeld()).isTrue();
+        assertThat(waiting.get(Patience.seconds(20), TimeUnit.SECONDS).isHeld()).isTrue();
     }
 
     @Test
@@ -314,7 +316,7 @@ class ClusterClientTest {
         members.remove(other);
         other.close();
         members.add(new DisklessMember(id, list, Security.insecure(), 3));
-        Awaitility.await().atMost(LONG).ignoreExceptions().until(() -> {
+        Awaitility.await().atMost(Patience.of(LONG)).ignoreExceptions().until(() -> {
             try (Lease held = client.lock(name).tryAcquire().orElseThrow()) {
                 return held.isHeld();
             }

@@ -11,6 +11,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.Opening;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,7 +52,7 @@ class ClusterLocksTest {
 
     private void startAll(Duration maxTtl) throws IOException {
         List<ClusterMember> all = members.startAll("abc", maxTtl, true);
-        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(PATIENCE)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
     }
 
     private String url(String more) {
@@ -61,7 +62,8 @@ class ClusterLocksTest {
     private static List<Lease> acquireAll(LockClient client) throws InterruptedException {
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < NAMES; i++) {
-            leases.add(client.lock("name-" + i).tryAcquire(PATIENCE).orElseThrow());
+            leases.add(
+                    client.lock("name-" + i).tryAcquire(Patience.of(PATIENCE)).orElseThrow());
         }
         return leases;
     }
@@ -77,7 +79,7 @@ class ClusterLocksTest {
             members.end(letter);
         }
         List<ClusterMember> all = members.startAll("abc", HOUR, false);
-        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(PATIENCE)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
         try (LockClient client = Locks.open(url("1h"))) {
             assertThat(client.lock("job").tryAcquire()).isEmpty();
             assertThat(acquireAll(client)).allMatch(Lease::isHeld);
@@ -99,10 +101,10 @@ class ClusterLocksTest {
                 assertThat(other.lock("name-" + i).tryAcquire()).as("name-" + i).isEmpty();
                 assertThat(leases.get(i).isHeld()).isTrue();
             }
-            assertThat(other.lock("free").tryAcquire(PATIENCE)).isPresent();
+            assertThat(other.lock("free").tryAcquire(Patience.of(PATIENCE))).isPresent();
             long token = leases.get(0).token();
             leases.forEach(Lease::close);
-            Optional<Lease> next = other.lock("name-0").tryAcquire(PATIENCE);
+            Optional<Lease> next = other.lock("name-0").tryAcquire(Patience.of(PATIENCE));
             assertThat(next).isPresent();
             assertThat(next.get().token()).isGreaterThan(token);
         }
@@ -115,9 +117,9 @@ class ClusterLocksTest {
                 LockClient other = Locks.open(url("1s&ttl=1s"))) {
             List<Lease> leases = acquireAll(holder);
             Files.delete(members.data("b").resolve("host.lock"));
-            await().atMost(PATIENCE).until(() -> members.hasEnded("b"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded("b"));
             ClusterMember again = members.start("b", "abc", Duration.ofSeconds(1), false);
-            await().atMost(PATIENCE).until(() -> !again.quarantined());
+            await().atMost(Patience.of(PATIENCE)).until(() -> !again.quarantined());
             for (int i = 0; i < NAMES; i++) {
                 Optional<Lease> taken = other.lock("name-" + i).tryAcquire();
                 assertThat(taken.isPresent() && leases.get(i).isHeld())
@@ -136,7 +138,7 @@ class ClusterLocksTest {
         try (LockClient holder = Locks.open(url("1h&ttl=1h"))) {
             assertThat(acquireAll(holder)).hasSize(NAMES);
             Files.delete(members.data("b").resolve("host.lock"));
-            await().atMost(PATIENCE).until(() -> members.hasEnded("b"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded("b"));
         }
         assertThat(members.start("b", "abc", HOUR, false).quarantined()).isTrue();
         MemberList list =
@@ -150,7 +152,8 @@ class ClusterLocksTest {
             Opening.Watch watch = client.unwrap(Opening.Watch.class);
             assertThat(watch.of(LockName.of(name))).isEmpty();
             CompletableFuture<Lease> waiting = client.lock(name).acquireAsync();
-            await().atMost(PATIENCE).until(() -> watch.of(LockName.of(name)).isPresent());
+            await().atMost(Patience.of(PATIENCE))
+                    .until(() -> watch.of(LockName.of(name)).isPresent());
             Opening opening = watch.of(LockName.of(name)).orElseThrow();
             assertThat(opening.toString())
                     .matches(members.id("b")

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,19 +47,20 @@ class ClusterMemberTest {
     void freshMembersOpenAtOnceWhenAllHaveSaidSo() throws Exception {
         ClusterMember a = members.start("a", "abc", HOUR, true);
         ClusterMember b = members.start("b", "abc", HOUR, true);
-        await().atMost(PATIENCE).until(() -> a.waits().startsWith(members.id("c")));
+        await().atMost(Patience.of(PATIENCE)).until(() -> a.waits().startsWith(members.id("c")));
         assertThat(a.quarantined()).isTrue();
         assertThat(b.quarantined()).isTrue();
 
         ClusterMember c = members.start("c", "abc", HOUR, true);
-        await().atMost(PATIENCE).until(() -> !a.quarantined() && !b.quarantined() && !c.quarantined());
+        await().atMost(Patience.of(PATIENCE)).until(() -> !a.quarantined() && !b.quarantined() && !c.quarantined());
     }
 
     @Test
     void oneMemberThatIsNotFreshMakesAllWait() throws Exception {
         ClusterMember a = members.start("a", "ab", HOUR, true);
         ClusterMember b = members.start("b", "ab", HOUR, false);
-        await().atMost(PATIENCE).until(() -> a.waits().isEmpty() && b.waits().isEmpty());
+        await().atMost(Patience.of(PATIENCE))
+                .until(() -> a.waits().isEmpty() && b.waits().isEmpty());
 
         assertThat(a.quarantined()).isTrue();
         assertThat(b.quarantined()).isTrue();
@@ -69,7 +71,7 @@ class ClusterMemberTest {
         ClusterMember a = members.start("a", "ab", SHORT, false);
         ClusterMember b = members.start("b", "ab", SHORT, false);
 
-        await().atMost(PATIENCE).until(() -> !a.quarantined() && !b.quarantined());
+        await().atMost(Patience.of(PATIENCE)).until(() -> !a.quarantined() && !b.quarantined());
     }
 
     @Test
@@ -87,7 +89,7 @@ class ClusterMemberTest {
         members.end("a");
 
         ClusterMember again = members.start("a", "ab", HOUR, false);
-        await().atMost(PATIENCE).until(() -> again.waits().contains("cannot connect"));
+        await().atMost(Patience.of(PATIENCE)).until(() -> again.waits().contains("cannot connect"));
         assertThat(again.waits()).startsWith(members.id("b"));
         assertThat(again.quarantined()).isTrue();
     }
@@ -121,7 +123,7 @@ class ClusterMemberTest {
         ClusterMember b = members.start("b", "abd", SHORT, false, "c");
         assertThat(a.quarantined()).isTrue();
         ClusterMember d = members.start("d", "abd", SHORT, false);
-        await().atMost(PATIENCE).until(() -> !a.quarantined() && !b.quarantined() && !d.quarantined());
+        await().atMost(Patience.of(PATIENCE)).until(() -> !a.quarantined() && !b.quarantined() && !d.quarantined());
     }
 
     @Test
@@ -129,7 +131,7 @@ class ClusterMemberTest {
         ClusterMember a = members.start("a", "ab", HOUR, true);
         ClusterMember b = members.start("b", "abc", HOUR, true);
 
-        await().atMost(PATIENCE).until(() -> a.waits().contains("MEMBERS"));
+        await().atMost(Patience.of(PATIENCE)).until(() -> a.waits().contains("MEMBERS"));
         assertThat(a.waits())
                 .contains(String.join(",", members.ids("ab")))
                 .contains(String.join(",", members.ids("abc")));
@@ -147,7 +149,7 @@ class ClusterMemberTest {
             withFloor.add(members.start(letter, "abc", HOUR, false));
         }
 
-        await().atMost(PATIENCE)
+        await().atMost(Patience.of(PATIENCE))
                 .untilAsserted(() -> assertThat(withFloor)
                         .extracting(ClusterMember::belowFloor)
                         .containsOnly(Set.of(members.id("b"))));
@@ -190,13 +192,13 @@ class ClusterMemberTest {
         members.start("a", "a", HOUR, true);
         Files.delete(members.data("a").resolve("host.lock"));
 
-        await().atMost(PATIENCE).until(() -> members.hasEnded("a"));
+        await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded("a"));
     }
 
     /** A cluster that was opened under that list. */
     private void opened(String list, Duration maxTtl) throws IOException {
         List<ClusterMember> all = members.startAll(list, maxTtl, true);
-        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(PATIENCE)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
         // What says so is on the disk's way; an end in order waits for it.
     }
 }

@@ -10,6 +10,7 @@ import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.Locks;
 import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +41,7 @@ class ClusterTransactionsTest {
     void start() throws Exception {
         members = new TestMembers(directory, "a", "b", "c");
         List<ClusterMember> all = members.startAll("abc", Duration.ofSeconds(10), true);
-        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(PATIENCE)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
         for (int i = 0; i < SIZE; i++) {
             clients.add(
                     Locks.open("lock:native://" + String.join(",", members.ids("abc")) + "/keyway?maxTtl=10s&ttl=10s"));
@@ -97,7 +98,7 @@ class ClusterTransactionsTest {
                     }
                     try (LockTransaction transaction = clients.get(first).transaction(TransactionOptions.defaults())) {
                         transaction.lockAsync(wanted);
-                        all &= transaction.awaitAll(PATIENCE);
+                        all &= transaction.awaitAll(Patience.of(PATIENCE));
                         transaction.ensureHeld();
                     }
                 }

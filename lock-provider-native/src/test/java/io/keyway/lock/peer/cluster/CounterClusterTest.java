@@ -15,6 +15,7 @@ import io.keyway.lock.peer.engine.ClientRuntime;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,14 +29,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * An algorithm of the tests alone in three members with sockets and files, and with a client: it is handed in, and
  * nothing of the product knows it. The same under faults is {@code CounterSimulationTest}.
  */
-@Timeout(120)
 class CounterClusterTest {
     private static final Duration TTL = Duration.ofSeconds(10);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -103,7 +102,7 @@ class CounterClusterTest {
         CompletableFuture<Long> second = count("visits");
         CompletableFuture<Long> third = count("visits");
         members.start(away, "abc", TTL, false);
-        await().atMost(PATIENCE).until(() -> second.isDone() && third.isDone());
+        await().atMost(Patience.of(PATIENCE)).until(() -> second.isDone() && third.isDone());
         assertThat(third.get()).isEqualTo(3);
     }
 

@@ -11,6 +11,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,17 +21,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Members of a bakery that come and go over sockets, while users hold, wait for and take locks. */
-@Timeout(180)
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class ElasticBakeryTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration TTL = Duration.ofSeconds(4);
+    private static final Duration TTL = Patience.of(Duration.ofSeconds(4));
 
     @TempDir
     private Path directory;
@@ -49,8 +48,8 @@ class ElasticBakeryTest {
     }
 
     private LockClient at(String letters) {
-        return Locks.open(
-                "lock:native:bakery://" + String.join(",", members.ids(letters)) + "/keyway?maxTtl=4s&ttl=4s");
+        return Locks.open("lock:native:bakery://" + String.join(",", members.ids(letters)) + "/keyway?maxTtl="
+                + TTL.toMillis() + "ms&ttl=" + TTL.toMillis() + "ms");
     }
 
     @Test
@@ -61,8 +60,8 @@ class ElasticBakeryTest {
                 LockClient operator = at("bc")) {
             ClusterMembers list = operator.unwrap(ClusterMembers.class);
             assertThat(list.list(PATIENCE)).isEqualTo(members.ids("abcd"));
-            assertThat(stale.lock("other").tryAcquire(PATIENCE)).isPresent(); // and so it is attached to a
-            Lease held = holder.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            assertThat(stale.lock("other").tryAcquire(Patience.of(PATIENCE))).isPresent(); // and so it is attached to a
+            Lease held = holder.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             CompletableFuture<Lease> waiting = waiter.lock("job").acquireAsync().toCompletableFuture();
             members.start("e", "abcd", TTL, false);
 
@@ -73,12 +72,13 @@ class ElasticBakeryTest {
                     .hasSize(3)
                     .doesNotContain(members.id("a"));
 
-            await().atMost(PATIENCE).until(() -> members.hasEnded("a") && members.hasEnded("d"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded("a") && members.hasEnded("d"));
             try (LockClient late = at("ab");
                     LockClient atNew = at("e")) {
-                assertThat(atNew.lock("new").tryAcquire(PATIENCE)).isPresent();
-                assertThat(stale.lock("stale").tryAcquire(PATIENCE)).isPresent();
-                assertThat(late.lock("late").tryAcquire(PATIENCE)).isPresent();
+                assertThat(atNew.lock("new").tryAcquire(Patience.of(PATIENCE))).isPresent();
+                assertThat(stale.lock("stale").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
+                assertThat(late.lock("late").tryAcquire(Patience.of(PATIENCE))).isPresent();
                 assertThat(late.unwrap(ClusterMembers.class).list(PATIENCE))
                         .containsExactlyInAnyOrder(members.id("b"), members.id("c"), members.id("e"));
                 assertThat(held.isHeld()).isTrue();
@@ -95,7 +95,8 @@ class ElasticBakeryTest {
     private void removeD() throws Exception {
         for (String each : List.of("a", "b", "c", "d")) {
             try (LockClient client = at(each)) { // all have opened
-                assertThat(client.lock("first").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("first").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
             }
         }
         try (LockClient operator = at("a")) {
@@ -109,7 +110,7 @@ class ElasticBakeryTest {
     void aMemberThatComesBackSoonHearsThatItWasRemoved() throws Exception {
         removeD();
         members.start("d", "abcd", TTL, false);
-        await().atMost(PATIENCE).until(() -> members.hasEnded("d"));
+        await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded("d"));
     }
 
     @Test
@@ -117,15 +118,15 @@ class ElasticBakeryTest {
     void aMemberThatComesBackLateSendsItsClientsAway() throws Exception {
         removeD();
         Duration talkedTo = Duration.ofSeconds(12);
-        await().pollDelay(talkedTo).atMost(PATIENCE).until(() -> true);
+        await().pollDelay(talkedTo).atMost(Patience.of(PATIENCE)).until(() -> true);
         members.start("d", "abcd", TTL, false);
         try (LockClient none = at("d");
                 LockClient some = at("ad")) {
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .untilAsserted(
                             () -> assertThatThrownBy(() -> none.lock("job").tryAcquire(Duration.ofMillis(500)))
                                     .hasMessageContaining(members.id("d") + " is no member: the members are "));
-            assertThat(some.lock("job").tryAcquire(PATIENCE)).isPresent();
+            assertThat(some.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
             assertThat(members.hasEnded("d")).isFalse();
         }
     }

@@ -15,19 +15,18 @@ import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
 import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Members that come and go over sockets, while users hold and take locks. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 class ElasticMembersTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -59,18 +58,19 @@ class ElasticMembersTest {
         try (LockClient holder = open("abc");
                 LockClient operator = open("abc")) {
             ClusterMembers list = operator.unwrap(ClusterMembers.class);
-            Lease held = holder.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = holder.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             members.start("d", "abc", LONGEST, false);
 
             assertThat(list.add(members.id("d"), PATIENCE))
                     .endsWith(members.id("d"))
                     .hasSize(4);
-            String leader = await().atMost(PATIENCE).until(() -> members.leader(), each -> !each.isEmpty());
+            String leader =
+                    await().atMost(Patience.of(PATIENCE)).until(() -> members.leader(), each -> !each.isEmpty());
             assertThat(list.remove(members.id(leader), PATIENCE)).hasSize(3).doesNotContain(members.id(leader));
 
-            await().atMost(PATIENCE).until(() -> members.hasEnded(leader));
+            await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded(leader));
             // The holder is heard by the next leader, whose silence is not over.
-            await().atMost(PATIENCE).until(() -> held.remaining().compareTo(Duration.ofSeconds(14)) > 0);
+            await().atMost(Patience.of(PATIENCE)).until(() -> held.remaining().compareTo(Duration.ofSeconds(14)) > 0);
             assertThat(held.isHeld()).isTrue();
             try (LockClient old = open("abc")) {
                 assertThat(old.unwrap(ClusterMembers.class).list(PATIENCE))

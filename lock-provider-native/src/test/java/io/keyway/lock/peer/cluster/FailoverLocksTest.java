@@ -10,6 +10,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,13 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Three members of which one leads, and users who see that another one does. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 class FailoverLocksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -56,7 +55,7 @@ class FailoverLocksTest {
 
     /** The member that leads, as all others have heard. */
     private String leader() {
-        return await().atMost(PATIENCE).until(() -> members.leader(), leader -> !leader.isEmpty());
+        return await().atMost(Patience.of(PATIENCE)).until(() -> members.leader(), leader -> !leader.isEmpty());
     }
 
     @Test
@@ -64,7 +63,7 @@ class FailoverLocksTest {
         start(Duration.ofMinutes(10));
         try (LockClient one = open();
                 LockClient two = open()) {
-            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = one.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(two.lock("job").tryAcquire()).isEmpty();
             held.close();
             Lease next = two.lock("job").tryAcquire().orElseThrow();
@@ -76,13 +75,13 @@ class FailoverLocksTest {
     void whoHoldsALockKeepsItWhenAnotherMemberTakesOver() throws Exception {
         start(Duration.ofSeconds(20));
         try (LockClient one = open()) {
-            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = one.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             String former = leader();
             members.end(former);
             // Its belief ends 15 s after the last word of the former leader, and stands still until the next one takes
             // its claim over.
-            await().atMost(PATIENCE).until(() -> held.remaining().compareTo(Duration.ofSeconds(13)) < 0);
-            await().atMost(PATIENCE).until(() -> held.remaining().compareTo(Duration.ofSeconds(14)) > 0);
+            await().atMost(Patience.of(PATIENCE)).until(() -> held.remaining().compareTo(Duration.ofSeconds(13)) < 0);
+            await().atMost(Patience.of(PATIENCE)).until(() -> held.remaining().compareTo(Duration.ofSeconds(14)) > 0);
             assertThat(held.isHeld()).isTrue();
             assertThat(leader()).isNotEqualTo(former);
             held.close();
@@ -95,7 +94,7 @@ class FailoverLocksTest {
         start(Duration.ofMinutes(10));
         try (LockClient one = open("abc", "&ttl=1s");
                 LockClient two = open("abc", "&ttl=1s&cache=off")) {
-            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = one.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             CompletableFuture<Lease> waiting = two.lock("job").acquireAsync().toCompletableFuture();
             members.end(leader());
             Lease next = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -107,7 +106,7 @@ class FailoverLocksTest {
             assertThatThrownBy(() -> two.lock("job").tryAcquire(Duration.ofSeconds(3)))
                     .isInstanceOf(LockUnavailableException.class);
             members.start(second, "abc", Duration.ofMinutes(10), false);
-            Lease last = two.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease last = two.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(last.token()).isGreaterThan(next.token());
         }
     }

@@ -12,20 +12,19 @@ import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What an operator says to a cluster whose members have not elected anybody yet. */
-@Timeout(180)
 class FirstListTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration LONGEST = Duration.ofSeconds(4);
+    private static final Duration LONGEST = Patience.of(Duration.ofSeconds(4));
 
     @TempDir
     private Path directory;
@@ -40,8 +39,8 @@ class FirstListTest {
     @MethodSource("algorithms")
     void aListIsChangedAfterTheFirstElectionOnly(String name, Algorithm algorithm, String why) throws Exception {
         try (TestMembers members = new TestMembers(directory, algorithm, "a", "b", "c");
-                LockClient operator =
-                        Locks.open("lock:native:" + name + "://" + members.id("a") + "/keyway?maxTtl=4s&ttl=4s")) {
+                LockClient operator = Locks.open("lock:native:" + name + "://" + members.id("a") + "/keyway?maxTtl="
+                        + LONGEST.toMillis() + "ms&ttl=" + LONGEST.toMillis() + "ms")) {
             members.start("a", "abc", LONGEST, true);
             ClusterMembers list = operator.unwrap(ClusterMembers.class);
             assertThatThrownBy(() -> list.remove(members.id("c"), Duration.ofSeconds(1)))
@@ -49,11 +48,11 @@ class FirstListTest {
                     .hasMessageContaining(why);
             members.start("b", "abc", LONGEST, true);
             members.start("c", "abc", LONGEST, true);
-            assertThat(operator.lock("job").tryAcquire(PATIENCE)).isPresent();
+            assertThat(operator.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
             assertThat(list.list(PATIENCE)).isEqualTo(members.ids("abc"));
 
             assertThat(list.remove(members.id("c"), PATIENCE)).isEqualTo(members.ids("ab"));
-            await().atMost(PATIENCE).until(() -> members.hasEnded("c"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded("c"));
         }
     }
 }

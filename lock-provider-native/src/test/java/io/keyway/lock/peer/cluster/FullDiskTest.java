@@ -17,13 +17,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a member of a cluster needs of a disk that is full. */
-@Timeout(60)
 class FullDiskTest {
     private static final Duration MAX_TTL = Duration.ofSeconds(1);
 

@@ -21,6 +21,7 @@ import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -36,14 +37,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Clients of a member in their own process, at whose id nobody listens: whatever they hear of it comes without a
  * socket.
  */
-@Timeout(120)
 class HostedClientTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration TTL = Duration.ofSeconds(10);
@@ -137,8 +136,9 @@ class HostedClientTest {
                 try {
                     for (int turn = 0; turn < 100; turn++) {
                         int which = turn % names.length;
-                        try (Lease lease =
-                                client.lock(names[which]).tryAcquire(PATIENCE).orElseThrow()) {
+                        try (Lease lease = client.lock(names[which])
+                                .tryAcquire(Patience.of(PATIENCE))
+                                .orElseThrow()) {
                             // Not atomic: two of one name at a time would lose one of both.
                             long before = last.get(which).get();
                             assertThat(lease.token()).isGreaterThan(before);
@@ -155,7 +155,7 @@ class HostedClientTest {
             user.start();
         }
         for (CompletableFuture<Integer> served : users) {
-            assertThat(served.get(100, TimeUnit.SECONDS)).isEqualTo(100);
+            assertThat(served.get(Patience.seconds(100), TimeUnit.SECONDS)).isEqualTo(100);
         }
     }
 
@@ -169,7 +169,7 @@ class HostedClientTest {
         assertThat(waiting).isNotDone();
         long before = System.nanoTime();
         leaving.close();
-        assertThat(waiting.get(30, TimeUnit.SECONDS).token()).isGreaterThan(held.token());
+        assertThat(waiting.get(Patience.seconds(30), TimeUnit.SECONDS).token()).isGreaterThan(held.token());
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(TTL);
     }
 
@@ -182,7 +182,10 @@ class HostedClientTest {
         assertThatThrownBy(() -> client.lock("other").tryAcquire())
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining(id.toString());
-        assertThat(held.lost().toCompletableFuture().get(60, TimeUnit.SECONDS).cause())
+        assertThat(held.lost()
+                        .toCompletableFuture()
+                        .get(Patience.seconds(60), TimeUnit.SECONDS)
+                        .cause())
                 .isEqualTo(LeaseLoss.Cause.EXPIRED);
     }
 }

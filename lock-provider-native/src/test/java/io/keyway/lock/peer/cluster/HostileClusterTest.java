@@ -21,6 +21,7 @@ import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.Nonce;
 import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -35,11 +36,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Three members that are attacked in every way that we know, while two clients work: these feel nothing. */
-@Timeout(120)
 class HostileClusterTest {
     private static final int HALF_OPEN = 1_000;
     private static final int GRANTS = 100_000;
@@ -59,7 +58,7 @@ class HostileClusterTest {
         members = new TestMembers(directory, "a", "b", "c");
         list = MemberList.parse(String.join(",", members.ids("abc")));
         List<ClusterMember> started = members.startAll("abc", MAX_TTL, true);
-        await().atMost(MAX_TTL).until(() -> started.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(MAX_TTL)).until(() -> started.stream().noneMatch(ClusterMember::quarantined));
     }
 
     @AfterEach

@@ -12,6 +12,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.lamport.LamportAlgorithm;
 import io.keyway.lock.peer.service.Tokens;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,13 +28,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Lamport's queue in three members over sockets and files, as users of its URL see it. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class LamportLocksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -73,8 +72,9 @@ class LamportLocksTest {
             Thread user = new Thread(() -> {
                 try (LockClient client = at(letter)) {
                     for (int i = 0; i < 20; i++) {
-                        try (Lease lease =
-                                client.lock("job").tryAcquire(PATIENCE).orElseThrow()) {
+                        try (Lease lease = client.lock("job")
+                                .tryAcquire(Patience.of(PATIENCE))
+                                .orElseThrow()) {
                             if (inside.incrementAndGet() != 1 || last.getAndSet(lease.token()) >= lease.token()) {
                                 wrong.add("token " + lease.token());
                             }
@@ -101,10 +101,10 @@ class LamportLocksTest {
         try (LockClient one = at("a");
                 LockClient two = at("b");
                 LockClient three = at("c")) {
-            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = one.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(two.lock("job").tryAcquire()).isEmpty();
             CompletableFuture<Lease> waiting = two.lock("job").acquireAsync().toCompletableFuture();
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() -> three.admin().show(JOB).orElseThrow().waiters().size() == 1);
             assertThat(three.admin().show(JOB).orElseThrow().holders()).hasSize(1);
             assertThat(three.admin().list("", Optional.empty(), 10).locks()).hasSize(1);
@@ -112,15 +112,15 @@ class LamportLocksTest {
             Lease next = waiting.get();
             assertThat(next.token()).isGreaterThan(held.token());
             assertThat(three.admin().breakLease(JOB, next.token(), "test")).isTrue();
-            await().atMost(PATIENCE).until(() -> !next.isHeld());
-            assertThat(three.lock("job").tryAcquire(PATIENCE)).isPresent();
+            await().atMost(Patience.of(PATIENCE)).until(() -> !next.isHeld());
+            assertThat(three.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
         }
     }
 
     @Test
     void aMemberThatIsDownBlocksAndIsNamed() throws Exception {
         try (LockClient client = at("a")) {
-            client.lock("job").tryAcquire(PATIENCE).orElseThrow().close();
+            client.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow().close();
             members.end("c");
             assertThatThrownBy(() -> client.lock("job").tryAcquire())
                     .isInstanceOf(LockException.class)
@@ -138,7 +138,10 @@ class LamportLocksTest {
     @Test
     void membersInTheProcessesOfTheirClientsServeThem() throws Exception {
         try (LockClient client = at("a")) {
-            client.lock("job").tryAcquire(PATIENCE).orElseThrow().close(); // all know their list: no quarantine
+            client.lock("job")
+                    .tryAcquire(Patience.of(PATIENCE))
+                    .orElseThrow()
+                    .close(); // all know their list: no quarantine
         }
         List.of("a", "b", "c").forEach(members::end);
         List<LockClient> clients = new ArrayList<>();
@@ -147,10 +150,12 @@ class LamportLocksTest {
                     + "/keyway?maxTtl=10s&ttl=10s&member=" + members.id(letter) + "&data=" + members.data(letter)));
         }
         try {
-            Lease held = clients.get(0).lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held =
+                    clients.get(0).lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(clients.get(1).lock("job").tryAcquire()).isEmpty();
             held.close();
-            assertThat(clients.get(2).lock("job").tryAcquire(PATIENCE)).isPresent();
+            assertThat(clients.get(2).lock("job").tryAcquire(Patience.of(PATIENCE)))
+                    .isPresent();
         } finally {
             clients.forEach(LockClient::close);
         }
@@ -166,8 +171,8 @@ class LamportLocksTest {
         try (ahead;
                 LockClient one = Locks.open("lock:native:lamport://" + ahead.id("x") + "/keyway?maxTtl=10s&ttl=10s");
                 LockClient other = at("a")) {
-            Lease before = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
-            Lease after = other.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease before = one.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
+            Lease after = other.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(after.token()).isGreaterThan(before.token());
         }
     }
@@ -189,7 +194,7 @@ class LamportLocksTest {
             List.of("a", "b", "c").forEach(three::end);
             three.start("b", "bc", shortest, false, "a");
             three.start("c", "bc", shortest, false, "a");
-            Lease after = client.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease after = client.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(after.token()).isGreaterThan(before.token());
         }
     }
@@ -198,12 +203,15 @@ class LamportLocksTest {
     void tokensRiseOverAStartOfAllMembers() throws Exception {
         long before;
         try (LockClient client = at("b")) {
-            before = client.lock("job").tryAcquire(PATIENCE).orElseThrow().token();
+            before = client.lock("job")
+                    .tryAcquire(Patience.of(PATIENCE))
+                    .orElseThrow()
+                    .token();
         }
         List.of("a", "b", "c").forEach(members::end);
         members.startAll("abc", TTL, false);
         try (LockClient client = at("c")) {
-            Optional<Lease> after = client.lock("job").tryAcquire(PATIENCE);
+            Optional<Lease> after = client.lock("job").tryAcquire(Patience.of(PATIENCE));
             assertThat(after.orElseThrow().token()).isGreaterThan(before);
         }
     }

@@ -16,6 +16,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.peer.bakery.BakeryAlgorithm;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,17 +26,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The bakery over sockets and files, as users of its URL see it. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class LocksOfTheBakeryTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration TTL = Duration.ofSeconds(4);
+    private static final Duration TTL = Patience.of(Duration.ofSeconds(4));
 
     private static final LockKey JOB = LockKey.lock("job");
 
@@ -58,12 +57,13 @@ class LocksOfTheBakeryTest {
 
     /** A client that is attached to that member. */
     private LockClient at(String letter) {
-        return Locks.open("lock:native:bakery://" + members.id(letter) + "/keyway?maxTtl=4s&ttl=4s");
+        return Locks.open("lock:native:bakery://" + members.id(letter) + "/keyway?maxTtl=" + TTL.toMillis() + "ms&ttl="
+                + TTL.toMillis() + "ms");
     }
 
     @Test
     void allMembersNameTheSameThreeLeaders() {
-        await().atMost(PATIENCE)
+        await().atMost(Patience.of(PATIENCE))
                 .until(() -> all.stream().noneMatch(each -> each.leaders().isEmpty()));
         assertThat(all)
                 .extracting(ClusterMember::leaders)
@@ -80,8 +80,10 @@ class LocksOfTheBakeryTest {
             long last = 0;
             List<LockClient> clients = List.of(one, two, three, four);
             for (int round = 0; round < 8; round++) {
-                Lease held =
-                        clients.get(round % 4).lock("job").tryAcquire(PATIENCE).orElseThrow();
+                Lease held = clients.get(round % 4)
+                        .lock("job")
+                        .tryAcquire(Patience.of(PATIENCE))
+                        .orElseThrow();
                 assertThat(held.token()).isGreaterThan(last);
                 last = held.token();
                 for (LockClient other : clients) {
@@ -98,7 +100,7 @@ class LocksOfTheBakeryTest {
         try (TestMembers fresh = new TestMembers(directory.resolve("fresh"), new BakeryAlgorithm(), "a", "b", "c")) {
             fresh.startAll("abc", Duration.ofMinutes(10), true);
             try (LockClient client = Locks.open("lock:native:bakery://" + fresh.id("b") + "/keyway?maxTtl=10m")) {
-                assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
             }
         }
     }
@@ -108,7 +110,7 @@ class LocksOfTheBakeryTest {
         try (LockClient one = at("a");
                 LockClient two = at("d")) {
             for (int round = 0; round < 20; round++) {
-                one.lock("job").tryAcquire(PATIENCE).orElseThrow().close();
+                one.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow().close();
                 two.lock("job").tryAcquire().orElseThrow().close();
             }
         }
@@ -119,17 +121,17 @@ class LocksOfTheBakeryTest {
         try (LockClient one = at("a");
                 LockClient two = at("d");
                 LockClient three = at("c")) {
-            Lease held = one.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = one.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             CompletableFuture<Lease> waiting = two.lock("job").acquireAsync().toCompletableFuture();
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() -> three.admin().show(JOB).orElseThrow().waiters().size() == 1);
             assertThat(three.admin().show(JOB).orElseThrow().holders()).hasSize(1);
             held.close();
             Lease next = waiting.get();
             assertThat(next.token()).isGreaterThan(held.token());
             assertThat(three.admin().breakLease(JOB, next.token(), "test")).isTrue();
-            await().atMost(PATIENCE).until(() -> !next.isHeld());
-            assertThat(three.lock("job").tryAcquire(PATIENCE)).isPresent();
+            await().atMost(Patience.of(PATIENCE)).until(() -> !next.isHeld());
+            assertThat(three.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
         }
     }
 
@@ -137,16 +139,16 @@ class LocksOfTheBakeryTest {
     void oneLeaderCanBeSparedAndItsReturnIsNotNoticed() throws Exception {
         try (LockClient client = at("d");
                 LockClient other = at("a")) {
-            Lease held = client.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = client.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             members.end("c");
             assertThat(other.lock("job").tryAcquire()).isEmpty();
             assertThat(held.isHeld()).isTrue();
             held.close();
-            Lease next = other.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease next = other.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             members.start("c", "abcd", TTL, false);
             assertThat(next.isHeld()).isTrue();
             next.close();
-            assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+            assertThat(client.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
         }
     }
 
@@ -155,11 +157,11 @@ class LocksOfTheBakeryTest {
         List<LockEvent.Type> told = new CopyOnWriteArrayList<>();
         try (LockClient client = at("a")) {
             client.addListener(event -> told.add(event.type()));
-            Lease held = client.lock("job").tryAcquire(PATIENCE).orElseThrow();
-            await().atMost(PATIENCE).until(() -> told.contains(LockEvent.Type.LOCK_READY));
+            Lease held = client.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
+            await().atMost(Patience.of(PATIENCE)).until(() -> told.contains(LockEvent.Type.LOCK_READY));
             members.end("b");
             members.end("c");
-            await().atMost(PATIENCE).until(() -> !held.isHeld());
+            await().atMost(Patience.of(PATIENCE)).until(() -> !held.isHeld());
             assertThat(held.lost().toCompletableFuture().join().detail())
                     .contains("the majority of the leaders is gone");
             assertThatThrownBy(() -> client.lock("other").tryAcquire())
@@ -167,7 +169,7 @@ class LocksOfTheBakeryTest {
                     .hasMessageContaining("a majority of the leaders, and of all members, must answer")
                     .hasMessageContaining(members.id("b"));
             members.start("b", "abcd", TTL, false);
-            assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+            assertThat(client.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
         }
         assertThat(told)
                 .containsSubsequence(
@@ -184,7 +186,7 @@ class LocksOfTheBakeryTest {
         List<LockEvent.Type> told = new CopyOnWriteArrayList<>();
         try (LockClient client = at("a");
                 LockClient other = at("d")) {
-            client.lock("job").tryAcquire(PATIENCE).orElseThrow().close();
+            client.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow().close();
             client.addListener(event -> told.add(event.type()));
             Lease held = client.lock("job")
                     .with(LockOptions.none().withMaxHold(TTL, TTL.dividedBy(2)))
@@ -208,12 +210,12 @@ class LocksOfTheBakeryTest {
         try (LockClient client = at("a");
                 LockClient other = at("b")) {
             DistributedLock lock = client.lock("job");
-            Lease held = other.lock("job").tryAcquire(PATIENCE).orElseThrow();
+            Lease held = other.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(lock.tryAcquire()).isEmpty();
             assertThat(lock.tryAcquire(Duration.ofMillis(200))).isEmpty();
             CompletableFuture<Lease> given = lock.acquireAsync().toCompletableFuture();
             assertThat(given.cancel(true)).isTrue();
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() -> other.admin().show(JOB).orElseThrow().waiters().isEmpty());
             assertThat(held.release()).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(held.release()).as("once more").isEqualTo(ReleaseOutcome.RELEASED);
@@ -234,12 +236,18 @@ class LocksOfTheBakeryTest {
     void tokensRiseOverAStartOfAllMembers() throws Exception {
         long before;
         try (LockClient client = at("b")) {
-            before = client.lock("job").tryAcquire(PATIENCE).orElseThrow().token();
+            before = client.lock("job")
+                    .tryAcquire(Patience.of(PATIENCE))
+                    .orElseThrow()
+                    .token();
         }
         List.of("a", "b", "c", "d").forEach(members::end);
         members.startAll("abcd", TTL, false);
         try (LockClient client = at("c")) {
-            assertThat(client.lock("job").tryAcquire(PATIENCE).orElseThrow().token())
+            assertThat(client.lock("job")
+                            .tryAcquire(Patience.of(PATIENCE))
+                            .orElseThrow()
+                            .token())
                     .isGreaterThan(before);
         }
     }

@@ -17,6 +17,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
@@ -73,7 +74,8 @@ class NodeSetTckTest {
     void start() throws Exception {
         members = new TestMembers(directory, "a", "b", "c");
         List<ClusterMember> all = members.startAll("abc", Duration.ofSeconds(5), true);
-        await().atMost(Duration.ofSeconds(60)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(Duration.ofSeconds(60)))
+                .until(() -> all.stream().noneMatch(ClusterMember::quarantined));
     }
 
     @AfterEach

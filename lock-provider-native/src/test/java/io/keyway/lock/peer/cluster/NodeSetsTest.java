@@ -26,6 +26,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.spi.NodeParts;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.FaultProxy;
 import io.keyway.lock.tck.proxy.ServerProxies;
 import java.nio.file.Path;
@@ -68,7 +69,7 @@ class NodeSetsTest {
         members = new TestMembers(directory, "a", "b", "c");
         nodes = members.ids("abc");
         List<ClusterMember> all = members.startAll("abc", maxTtl, true);
-        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(PATIENCE)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
     }
 
     @AfterEach
@@ -95,7 +96,7 @@ class NodeSetsTest {
     }
 
     private static void until(BooleanSupplier condition) {
-        await().atMost(PATIENCE).until(condition::getAsBoolean);
+        await().atMost(Patience.of(PATIENCE)).until(condition::getAsBoolean);
     }
 
     /** The id of the node with that place in the order in which nodes are asked. */
@@ -154,7 +155,7 @@ class NodeSetsTest {
         assertThat(second.awaitAll(Duration.ofMillis(200))).isFalse();
         long token = all.token("x");
         assertThat(all.unlock("x")).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(second.awaitAll(PATIENCE)).isTrue();
+        assertThat(second.awaitAll(Patience.of(PATIENCE))).isTrue();
         assertThat(second.token("x")).isGreaterThan(token);
     }
 
@@ -235,12 +236,12 @@ class NodeSetsTest {
         writer.lockAsync(List.of(exclusive("x", NodeRule.ALL)));
         assertThat(writer.awaitAll(Duration.ofMillis(200))).isFalse();
         reader.close();
-        assertThat(writer.awaitAll(PATIENCE)).isTrue();
+        assertThat(writer.awaitAll(Patience.of(PATIENCE))).isTrue();
         LockTransaction late = client().transaction();
         late.lockAsync(List.of(LockRequest.shared("x").at(NodeSet.of(NodeRule.ANY, nodes))));
         assertThat(late.awaitAll(Duration.ofMillis(200))).isFalse();
         writer.close();
-        assertThat(late.awaitAll(PATIENCE)).isTrue();
+        assertThat(late.awaitAll(Patience.of(PATIENCE))).isTrue();
     }
 
     @Test
@@ -260,7 +261,7 @@ class NodeSetsTest {
         holder.ensureHeld();
         assertThat(other.status()).isEqualTo(Status.WAITING);
         holder.close();
-        assertThat(other.awaitAll(PATIENCE)).isTrue();
+        assertThat(other.awaitAll(Patience.of(PATIENCE))).isTrue();
     }
 
     @Test
@@ -275,7 +276,7 @@ class NodeSetsTest {
         until(() -> holders(client, part("x", node(0))) == 0);
         assertThat(waiting.status()).isEqualTo(Status.WAITING);
         members.start(letter(2), "abc", maxTtl, false);
-        assertThat(waiting.awaitAll(PATIENCE)).isTrue();
+        assertThat(waiting.awaitAll(Patience.of(PATIENCE))).isTrue();
         waiting.ensureHeld();
         assertThat(waiting.tokens("x")).containsOnlyKeys(node(0), node(2));
     }
@@ -331,7 +332,7 @@ class NodeSetsTest {
         boolean both = above.awaitAll(Duration.ofMillis(300));
         assertThat(both).as("beside is %s", beside.status()).isFalse();
         beside.close();
-        assertThat(above.awaitAll(PATIENCE)).isTrue();
+        assertThat(above.awaitAll(Patience.of(PATIENCE))).isTrue();
         above.ensureHeld();
         assertThat(below.status()).isEqualTo(Status.NO_LOCKS);
         above.close();
@@ -355,7 +356,7 @@ class NodeSetsTest {
             LockTransaction other = victim == one ? two : one;
             assertThatThrownBy(victim::awaitAll).isInstanceOf(DeadlockException.class);
             victim.close();
-            assertThat(other.awaitAll(PATIENCE)).isTrue();
+            assertThat(other.awaitAll(Patience.of(PATIENCE))).isTrue();
             other.ensureHeld();
             other.close();
         }
@@ -369,7 +370,7 @@ class NodeSetsTest {
         steps.lock("y", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
         LockTransaction atOnce = client().transaction();
         atOnce.lockAsync(List.of(exclusive("x", NodeRule.MAJORITY), exclusive("y", NodeRule.MAJORITY)));
-        await().atMost(PATIENCE)
+        await().atMost(Patience.of(PATIENCE))
                 .ignoreExceptionsInstanceOf(LockUnavailableException.class) // a busy machine
                 .until(() -> atOnce.explain().held().size() == 2);
         steps.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
@@ -377,7 +378,7 @@ class NodeSetsTest {
         assertThat(steps.tokens("x")).containsKey(node(2));
         assertThat(atOnce.deadlocks()).hasSize(1);
         steps.close();
-        assertThat(atOnce.awaitAll(PATIENCE)).isTrue();
+        assertThat(atOnce.awaitAll(Patience.of(PATIENCE))).isTrue();
         atOnce.close();
     }
 
@@ -472,7 +473,7 @@ class NodeSetsTest {
                 members.end(letter);
                 members.start(letter, "abc", maxTtl, false);
             }
-            long end = System.nanoTime() + 150_000_000L;
+            long end = System.nanoTime() + Patience.of(Duration.ofMillis(150)).toNanos();
             while (System.nanoTime() < end) {
                 for (int user = 0; user < USERS; user++) {
                     LockTransaction now = running.get(user);

@@ -19,6 +19,7 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
 import io.keyway.lock.spi.NodeParts;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.FaultProxy;
 import io.keyway.lock.tck.proxy.ServerProxies;
 import java.nio.file.Path;
@@ -60,7 +61,7 @@ class NodesLockTest {
         members = new TestMembers(directory, "a", "b", "c");
         nodes = NodeSet.of(NodeRule.MAJORITY, members.ids("abc"));
         List<ClusterMember> all = members.startAll("abc", maxTtl, true);
-        await().atMost(PATIENCE).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        await().atMost(Patience.of(PATIENCE)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
     }
 
     @AfterEach
@@ -120,7 +121,10 @@ class NodesLockTest {
             for (int node = 0; node < own.size(); node++) {
                 own.get(node).all(node == cut ? FaultProxy::blackHole : FaultProxy::heal);
             }
-            Lease lease = clients.get(who).lock("x", nodes).tryAcquire(PATIENCE).orElseThrow();
+            Lease lease = clients.get(who)
+                    .lock("x", nodes)
+                    .tryAcquire(Patience.of(PATIENCE))
+                    .orElseThrow();
             assertThat(lease.token())
                     .as("turn %s, by %s without %s", turn, who, cut)
                     .isGreaterThan(before);
@@ -138,7 +142,8 @@ class NodesLockTest {
         for (String letter : List.of("a", "a", "b", "c", "b")) {
             members.end(letter);
             members.start(letter, "abc", maxTtl, false);
-            try (Lease lease = client().lock("x", nodes).tryAcquire(PATIENCE).orElseThrow()) {
+            try (Lease lease =
+                    client().lock("x", nodes).tryAcquire(Patience.of(PATIENCE)).orElseThrow()) {
                 assertThat(lease.token()).as("after a restart of " + letter).isGreaterThan(before);
                 before = lease.token();
             }
@@ -183,13 +188,13 @@ class NodesLockTest {
     void itGoesOnWithoutOneMemberAndEndsWithTwo() throws Exception {
         LockClient client = client();
         members.end("b");
-        Lease lease = client.lock("x", nodes).tryAcquire(PATIENCE).orElseThrow();
+        Lease lease = client.lock("x", nodes).tryAcquire(Patience.of(PATIENCE)).orElseThrow();
         members.end("c");
-        lease.lost().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        lease.lost().toCompletableFuture().get(Patience.seconds(60), TimeUnit.SECONDS);
         assertThatThrownBy(lease::ensureHeld).isInstanceOf(LeaseLostException.class);
         CompletableFuture<Lease> waits = client.lock("x", nodes).acquireAsync();
         members.start("c", "abc", maxTtl, false);
-        assertThat(waits.get(60, TimeUnit.SECONDS).token()).isGreaterThan(lease.token());
+        assertThat(waits.get(Patience.seconds(60), TimeUnit.SECONDS).token()).isGreaterThan(lease.token());
     }
 
     /** Nobody is left in a queue, and nothing is held, by who gave up. */
@@ -200,14 +205,14 @@ class NodesLockTest {
         LockClient other = client();
         Lease held = client.lock("x", nodes).acquire();
         CompletableFuture<Lease> waits = other.lock("x", nodes).acquireAsync();
-        await().atMost(PATIENCE)
+        await().atMost(Patience.of(PATIENCE))
                 .until(() -> client.admin()
                         .show(part(0))
                         .filter(status -> status.waiters().size() == 1)
                         .isPresent());
         waits.cancel(false);
         held.release();
-        await().atMost(PATIENCE).until(() -> {
+        await().atMost(Patience.of(PATIENCE)).until(() -> {
             boolean empty = true;
             for (int node = 0; node < 3; node++) {
                 empty &= client.admin().show(part(node)).isEmpty();

@@ -13,6 +13,7 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.peer.security.Certificates;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -32,11 +33,9 @@ import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Members that prove themselves to each other as their clients do to them. */
-@Timeout(60)
 class SecureMembersTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration MAX_TTL = Duration.ofSeconds(60);
@@ -85,7 +84,7 @@ class SecureMembersTest {
                 "b", security("the secret of this cluster", Optional.of(authority.issue("b", "127.0.0.1")), trusted));
         ClusterMember a = members.start("a", "ab", MAX_TTL, true);
         ClusterMember b = members.start("b", "ab", MAX_TTL, true);
-        await().atMost(PATIENCE).until(() -> !a.quarantined() && !b.quarantined());
+        await().atMost(Patience.of(PATIENCE)).until(() -> !a.quarantined() && !b.quarantined());
         Certificates.Pair client = authority.issue("client", "client");
         String url = "lock:native://" + members.id("b") + "/" + MemberConfig.CLUSTER
                 + "?secret=the%20secret%20of%20this%20cluster&tlsCa=" + authority.authority() + "&tlsCert="
@@ -106,7 +105,7 @@ class SecureMembersTest {
         ClusterMember a = members.start("a", "ab", MAX_TTL, true);
         ClusterMember b = members.start("b", "ab", MAX_TTL, true);
         String why = "did not prove that it knows the shared secret: it has another one than this end";
-        await().atMost(PATIENCE)
+        await().atMost(Patience.of(PATIENCE))
                 .until(() -> a.waits().contains(why) && b.waits().contains(why));
         assertThat(a.quarantined()).isTrue();
         assertThat(b.quarantined()).isTrue();
@@ -129,7 +128,7 @@ class SecureMembersTest {
                         Optional.empty(),
                         UnaryOperator.identity())));
         ClusterMember a = members.start("a", "a", MAX_TTL, true);
-        await().atMost(PATIENCE).until(() -> !a.quarantined());
+        await().atMost(Patience.of(PATIENCE)).until(() -> !a.quarantined());
         String url = "lock:native://" + members.id("a") + "/" + MemberConfig.CLUSTER
                 + "?ttl=60s&requestTimeout=60s&tlsCa=" + authority.authority();
         LockKey key = LockKey.lock(LockName.of("a"));
@@ -153,7 +152,7 @@ class SecureMembersTest {
                 stranger.join();
             }
             assertThat(lease.isHeld()).isTrue();
-            assertThat(longest).isLessThan(Duration.ofSeconds(20).toNanos());
+            assertThat(longest).isLessThan(Patience.of(Duration.ofSeconds(20)).toNanos());
             assertThat(cpuNanos("-io-") - cells).isLessThan(cpuNanos("-accept") - accepting);
         }
     }

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -59,7 +60,7 @@ final class TestMembers implements AutoCloseable {
 
     /** The longest lease in that test: short, so that what is lost is over soon, unless it is {@link #LASTING}. */
     static Duration maxTtl(TestInfo test) {
-        return Duration.ofSeconds(test.getTags().contains(LASTING) ? 60 : 2);
+        return test.getTags().contains(LASTING) ? Duration.ofSeconds(60) : Patience.of(Duration.ofSeconds(2));
     }
 
     /** The options of clients in such a test: half the longest lease, and as long for a request. */

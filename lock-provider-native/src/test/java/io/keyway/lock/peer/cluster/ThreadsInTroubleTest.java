@@ -8,6 +8,7 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -17,10 +18,8 @@ import java.util.concurrent.ForkJoinPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Threads of users that ask where they should not: whatever becomes of them, the others get their locks. */
-@Timeout(120)
 class ThreadsInTroubleTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -81,7 +80,7 @@ class ThreadsInTroubleTest {
                     "deep",
                     256 * 1024);
             deep.start();
-            deep.join(LONG.toMillis());
+            deep.join(Patience.of(LONG).toMillis());
             assertThat(deep.isAlive()).isFalse();
             assertThat(client.lock("other").tryAcquire(LONG)).isPresent();
             assertThat(client.lock("another").tryAcquire(LONG)).isPresent();
@@ -103,7 +102,7 @@ class ThreadsInTroubleTest {
                         }
                     })
                     .toCompletableFuture();
-            await().atMost(LONG).until(over::isDone);
+            await().atMost(Patience.of(LONG)).until(over::isDone);
             assertThat(other.lock("inner").tryAcquire(LONG)).isPresent();
         }
     }

@@ -9,6 +9,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,13 +27,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Threads of one client that wait, each of which may be the one that reads its sockets: whatever becomes of one, the
  * others get their answers.
  */
-@Timeout(120)
 class WaitingThreadsTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -78,7 +77,7 @@ class WaitingThreadsTest {
 
     private void join(List<Thread> users) throws InterruptedException {
         for (Thread user : users) {
-            user.join(LONG.toMillis());
+            user.join(Patience.of(LONG).toMillis());
             assertThat(user.isAlive())
                     .as("%s waits: %s; failed: %s", user, List.of(user.getStackTrace()), failures)
                     .isFalse();
@@ -213,7 +212,7 @@ class WaitingThreadsTest {
             }));
         }
         for (CompletableFuture<Long> each : all) {
-            assertThat(each.get(30, TimeUnit.SECONDS)).isPositive();
+            assertThat(each.get(Patience.seconds(30), TimeUnit.SECONDS)).isPositive();
         }
     }
 

@@ -29,10 +29,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A thread that has taken a cached lock stands still before it has told its sink. */
-@Timeout(60)
 class UntoldUsesTest {
     private static final Duration TTL = Duration.ofSeconds(10);
     private static final Duration STEP = Duration.ofMillis(10);

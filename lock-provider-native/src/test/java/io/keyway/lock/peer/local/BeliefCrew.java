@@ -4,6 +4,7 @@ package io.keyway.lock.peer.local;
 import io.keyway.lock.peer.member.HostElection;
 import io.keyway.lock.peer.member.HostInfo;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
@@ -13,9 +14,9 @@ import java.util.Optional;
 /** Processes that take the locks of one directory, and the history that they write. */
 final class BeliefCrew implements AutoCloseable {
     /** A machine that is busy may host nothing for a second, and leases lapse in three quarters of this. */
-    static final Duration TTL = Duration.ofSeconds(2);
+    static final Duration TTL = Patience.of(Duration.ofSeconds(2));
 
-    static final String MAX_TTL = "2s";
+    static final String MAX_TTL = TTL.toMillis() + "ms";
 
     private final Path directory;
     private final WorkerPool crew;

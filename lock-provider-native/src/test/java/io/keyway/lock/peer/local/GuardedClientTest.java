@@ -13,6 +13,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.Locks;
 import io.keyway.lock.OutcomeUnknownException;
 import io.keyway.lock.peer.NativeOptions;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -40,7 +41,7 @@ class GuardedClientTest {
                     .isInstanceOf(OutcomeUnknownException.class);
             assertThat(lease.lost()
                             .toCompletableFuture()
-                            .get(30, TimeUnit.SECONDS)
+                            .get(Patience.seconds(30), TimeUnit.SECONDS)
                             .cause())
                     .isEqualTo(LeaseLoss.Cause.BROKEN);
             assertThat(other.lock("a").tryAcquire()).isEmpty();

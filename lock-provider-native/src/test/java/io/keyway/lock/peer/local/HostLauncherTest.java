@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import java.io.File;
 import java.io.IOException;
@@ -121,7 +122,7 @@ class HostLauncherTest {
         command.addAll(ChildJvm.command(LaunchingProcess.class, directory.toString(), "end"));
         Process pipe = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(pipe.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(pipe.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(pipe.waitFor(Patience.seconds(20), TimeUnit.SECONDS)).isTrue();
         assertThat(output).startsWith("launched ");
         awaitHost(output.trim().substring("launched ".length()));
         assertThat(Signals.lives(host)).as("the host runs on").isTrue();

@@ -23,14 +23,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What arrives at the socket of a host that serves others: the connection ends, the log says so in one line, and nobody
  * else feels it.
  */
-@Timeout(120)
 class HostileBytesTest {
     private static final int MANY = 1_000;
 
@@ -53,7 +51,7 @@ class HostileBytesTest {
         crew.history().start();
         crew.history().awaitProgress("of both");
         host = new HostElection(crew.locks()).info().orElseThrow().address();
-        place = LocalConfig.of(crew.locks(), Duration.ofSeconds(2), Algorithms.standard(), Duration.ofSeconds(5));
+        place = LocalConfig.of(crew.locks(), BeliefCrew.TTL, Algorithms.standard(), Duration.ofSeconds(5));
     }
 
     @AfterEach

@@ -14,6 +14,7 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -69,7 +70,8 @@ class KeptLocksTest {
                         .singleElement()
                         .satisfies(holder ->
                                 assertThat(holder.kept().orElseThrow()).isLessThan(LONG));
-                assertThat(client.lock("other").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("other").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
             }
         }
         try (LockClient client = Locks.open(url)) {
@@ -102,9 +104,11 @@ class KeptLocksTest {
             ends(job);
         }
         try (LockClient client = Locks.open(url)) {
-            assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+            assertThat(client.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
             long late = System.nanoTime() - start - atLeast.toNanos();
-            assertThat(late).as("JVM start included").isLessThan(PATIENCE.toNanos());
+            assertThat(late)
+                    .as("JVM start included")
+                    .isLessThan(Patience.of(PATIENCE).toNanos());
         }
     }
 
@@ -133,7 +137,7 @@ class KeptLocksTest {
                 }
             }
             try (LockClient client = Locks.open(url)) {
-                assertThat(client.lock("job").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();
             }
         }
     }
@@ -171,13 +175,13 @@ class KeptLocksTest {
             Lease lease = client.lock("job").with(options).acquire();
             ends(host);
             try (LockClient next = Locks.open(url)) {
-                assertThat(next.lock("other").tryAcquire(PATIENCE)).isPresent();
+                assertThat(next.lock("other").tryAcquire(Patience.of(PATIENCE))).isPresent();
                 assertThat(next.lock("job").tryAcquire()).isEmpty();
                 assertThat(lease.isHeld()).isTrue();
                 lease.release();
                 assertThat(next.lock("job").tryAcquire()).isEmpty();
                 // The recall that the refusal before the release caused may have come after it.
-                await().atMost(PATIENCE)
+                await().atMost(Patience.of(PATIENCE))
                         .untilAsserted(() -> assertThat(
                                         status(next, "job").orElseThrow().holders())
                                 .allMatch(holder -> holder.kept().isPresent()));

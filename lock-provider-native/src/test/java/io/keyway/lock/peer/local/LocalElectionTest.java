@@ -5,7 +5,6 @@ import io.keyway.lock.testing.ElectionHistories;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Elections among the processes of one machine, of which one serves; {@code -Dkeyway.seed} chooses others. */
@@ -15,7 +14,6 @@ class LocalElectionTest {
     private Path directory;
 
     @Test
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
         String url = "lock:native:local://" + directory.resolve("locks") + "?maxTtl=2s&ttl="

@@ -18,7 +18,6 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -30,13 +29,12 @@ import org.junit.jupiter.api.io.TempDir;
 class LocalHistoryTest {
     private static final int WORKERS = 6;
     private static final int NAMES = 6;
-    private static final Duration MAX_TTL = Duration.ofSeconds(2);
+    private static final Duration MAX_TTL = BeliefCrew.TTL;
 
     @TempDir
     private Path directory;
 
     @Test
-    @Timeout(3_600)
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
         int count = Integer.getInteger("keyway.histories", 50);

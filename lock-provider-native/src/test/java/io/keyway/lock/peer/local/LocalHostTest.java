@@ -18,6 +18,7 @@ import io.keyway.lock.peer.member.StoredRecord;
 import io.keyway.lock.peer.os.ByteLocks;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -56,7 +57,7 @@ class LocalHostTest {
                 long token = Long.parseLong(holder.await("held").trim());
                 assertThat(client.lock("a").tryAcquire()).isEmpty();
                 holder.kill9();
-                Optional<Lease> next = client.lock("a").tryAcquire(PATIENCE);
+                Optional<Lease> next = client.lock("a").tryAcquire(Patience.of(PATIENCE));
                 assertThat(next).isPresent();
                 assertThat(next.get().token()).isGreaterThan(token);
             }
@@ -70,7 +71,7 @@ class LocalHostTest {
             former.kill9();
         }
         try (LockClient client = Locks.open(url + "?ttl=1h&maxTtl=1h")) {
-            assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
+            assertThat(client.lock("a").tryAcquire(Patience.of(PATIENCE))).isPresent();
         }
     }
 
@@ -84,7 +85,8 @@ class LocalHostTest {
                 holder.await("held");
                 Lease mine = client.lock("mine").acquire();
                 host.kill9();
-                assertThat(client.lock("of-the-host").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("of-the-host").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
                 assertThat(client.lock("a").tryAcquire()).isEmpty();
                 assertThat(holder.ask("?", "believes").trim()).isEqualTo("true");
                 assertThat(mine.isHeld()).isTrue();
@@ -101,7 +103,7 @@ class LocalHostTest {
                     LockClient client = Locks.open(here)) {
                 idle.lock("a").acquire().close();
                 host.kill9();
-                assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("a").tryAcquire(Patience.of(PATIENCE))).isPresent();
             }
         }
     }
@@ -139,7 +141,7 @@ class LocalHostTest {
                 assertThat(granted(first)).isFalse();
             }
             try (LockClient second = Locks.open(here)) {
-                assertThat(second.lock("a").tryAcquire(PATIENCE)).isPresent();
+                assertThat(second.lock("a").tryAcquire(Patience.of(PATIENCE))).isPresent();
                 assertThat(System.nanoTime() - start).isGreaterThan(ttl.toNanos());
             }
             stopped.cont();
@@ -162,19 +164,22 @@ class LocalHostTest {
                 stopped.stop();
                 host.tell("end");
                 host.awaitExit();
-                assertThat(client.lock("of-the-host").tryAcquire(PATIENCE)).isPresent();
-                assertThat(client.lock("fresh").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("of-the-host").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
+                assertThat(client.lock("fresh").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
                 assertThat(client.lock("stopped").tryAcquire()).isEmpty();
                 assertThat(client.admin().show(LockKey.lock(LockName.of("stopped"))))
                         .hasValueSatisfying(status -> assertThat(status.holders())
                                 .singleElement()
                                 .satisfies(holder -> assertThat(holder.token()).hasValue(token)));
                 dying.kill9();
-                assertThat(client.lock("dying").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("dying").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
                 stopped.cont();
                 assertThat(stopped.ask("?", "believes").trim()).isEqualTo("true");
                 stopped.kill9();
-                assertThat(client.lock("stopped").tryAcquire(PATIENCE))
+                assertThat(client.lock("stopped").tryAcquire(Patience.of(PATIENCE)))
                         .hasValueSatisfying(lease -> assertThat(lease.token()).isGreaterThan(token));
                 assertThat(mine.isHeld()).isTrue();
             }
@@ -187,7 +192,8 @@ class LocalHostTest {
         try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here + "&host=none", "stopped")) {
             for (int life = 0; life < 3; life++) {
                 try (LockClient host = Locks.open(here)) {
-                    assertThat(host.lock("fresh-" + life).tryAcquire(PATIENCE)).isPresent();
+                    assertThat(host.lock("fresh-" + life).tryAcquire(Patience.of(PATIENCE)))
+                            .isPresent();
                     if (life == 0) {
                         stopped.await("held");
                         stopped.stop();
@@ -197,7 +203,8 @@ class LocalHostTest {
             }
             stopped.kill9();
             try (LockClient host = Locks.open(here)) {
-                assertThat(host.lock("stopped").tryAcquire(PATIENCE)).isPresent();
+                assertThat(host.lock("stopped").tryAcquire(Patience.of(PATIENCE)))
+                        .isPresent();
             }
         }
     }
@@ -205,17 +212,18 @@ class LocalHostTest {
     @Test
     void aPromiseMadeInQuarantineDoesNotForgetWhatTheQuarantineIsFor() throws Exception {
         String here = url + "?maxTtl=20s&ttl=";
+        long ttl = Math.min(5, Patience.seconds(2));
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here + "20s", "of-the-host")) {
             host.await("held");
             try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here + "20s", "a");
-                    LockClient client = Locks.open(here + "1s")) {
+                    LockClient client = Locks.open(here + ttl + "s")) {
                 stopped.await("held");
                 Lease lease = client.lock("short").acquire();
                 stopped.stop();
                 host.kill9();
                 long killed = System.nanoTime();
-                // Held for longer than its ttl, it was re-asserted to this process, which promised a second.
-                LockSupport.parkNanos(2 * TimeUnit.SECONDS.toNanos(1));
+                // Held for longer than its ttl, it was re-asserted to this process, which promised that ttl.
+                LockSupport.parkNanos(2 * TimeUnit.SECONDS.toNanos(ttl));
                 assertThat(lease.isHeld()).isTrue();
                 long left = horizon() - new SystemFacts().bootNanos().orElseThrow();
                 long since = System.nanoTime() - killed;
@@ -254,7 +262,7 @@ class LocalHostTest {
             LeaseLoss loss = lease.lost().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(loss.detail()).contains("clients.lock").contains("other code in this JVM");
             assertThat(lease.isHeld()).isFalse();
-            assertThat(client.lock("a").tryAcquire(PATIENCE))
+            assertThat(client.lock("a").tryAcquire(Patience.of(PATIENCE)))
                     .hasValueSatisfying(next -> assertThat(next.token()).isGreaterThan(lease.token()));
         }
     }

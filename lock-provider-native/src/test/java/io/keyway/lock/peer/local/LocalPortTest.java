@@ -16,6 +16,7 @@ import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -25,13 +26,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A directory whose name is too long for a socket: a port of this machine, and a secret that both ends prove to know.
  */
-@Timeout(120)
 class LocalPortTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -61,7 +60,7 @@ class LocalPortTest {
             assertThat(client.lock("a").tryAcquire()).isEmpty();
             Lease mine = client.lock("mine").acquire();
             host.kill9();
-            Lease next = client.lock("a").tryAcquire(PATIENCE).orElseThrow();
+            Lease next = client.lock("a").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             assertThat(next.token()).isGreaterThan(token);
             assertThat(mine.isHeld()).isTrue();
             assertThat(info().pid()).isEqualTo(ProcessHandle.current().pid());
@@ -77,7 +76,7 @@ class LocalPortTest {
             other.bind(HostInfo.onLoopback(0));
             HostInfo.onPort(other.getLocalPort(), HostInfo.newSecret()).write(locks.resolve(HostElection.INFO));
             try (LockClient client = Locks.open(url)) {
-                assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("a").tryAcquire(Patience.of(PATIENCE))).isPresent();
             }
         }
     }
@@ -90,7 +89,7 @@ class LocalPortTest {
             String wrong = HostInfo.newSecret();
             new HostInfo(right.pid(), Optional.empty(), right.port(), wrong).write(locks.resolve(HostElection.INFO));
             try (LockClient client = Locks.open(url)) {
-                assertThatThrownBy(() -> client.lock("a").tryAcquire(PATIENCE))
+                assertThatThrownBy(() -> client.lock("a").tryAcquire(Patience.of(PATIENCE)))
                         .isInstanceOf(LockUnavailableException.class)
                         .hasMessageContaining("did not prove that it knows the shared secret")
                         .hasMessageNotContaining(wrong);

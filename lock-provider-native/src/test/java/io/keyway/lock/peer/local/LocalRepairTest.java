@@ -22,6 +22,7 @@ import io.keyway.lock.peer.os.FakeFacts;
 import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import java.io.File;
 import java.io.FileInputStream;
@@ -99,7 +100,7 @@ class LocalRepairTest {
                     .isEmpty();
             assertThat(ended.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             try (LockClient client = Locks.open(url)) {
-                assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
+                assertThat(client.lock("a").tryAcquire(Patience.of(PATIENCE))).isPresent();
             }
         }
     }
@@ -133,7 +134,7 @@ class LocalRepairTest {
             for (Path gone : new Path[] {locks.resolve(HostElection.INFO), socket}) {
                 Files.delete(gone);
                 try (LockClient other = Locks.open(url + "&host=none")) {
-                    assertThat(other.lock("b").tryAcquire(PATIENCE))
+                    assertThat(other.lock("b").tryAcquire(Patience.of(PATIENCE)))
                             .as("without " + gone)
                             .isPresent();
                 }
@@ -141,7 +142,7 @@ class LocalRepairTest {
             Files.delete(socket);
             Files.createFile(socket);
             try (LockClient other = Locks.open(url + "&host=none")) {
-                assertThat(other.lock("b").tryAcquire(PATIENCE)).isPresent();
+                assertThat(other.lock("b").tryAcquire(Patience.of(PATIENCE))).isPresent();
             }
             assertThat(lease.isHeld()).isTrue();
         }
@@ -168,9 +169,9 @@ class LocalRepairTest {
 
     /** What the message says to do: try again. */
     private static Lease taken(LockClient client, String name) {
-        return await().atMost(PATIENCE)
+        return await().atMost(Patience.of(PATIENCE))
                 .ignoreExceptionsInstanceOf(LockUnavailableException.class)
-                .until(() -> client.lock(name).tryAcquire(PATIENCE), Optional::isPresent)
+                .until(() -> client.lock(name).tryAcquire(Patience.of(PATIENCE)), Optional::isPresent)
                 .orElseThrow();
     }
 
@@ -192,7 +193,7 @@ class LocalRepairTest {
             assertThatThrownBy(() -> never.lock("a").tryAcquire()).isInstanceOf(LockUnavailableException.class);
             never.close();
             Files.delete(clients);
-            assertThat(client.lock("a").tryAcquire(PATIENCE)).isPresent();
+            assertThat(client.lock("a").tryAcquire(Patience.of(PATIENCE))).isPresent();
         }
     }
 
@@ -261,7 +262,7 @@ class LocalRepairTest {
                 starting.start();
                 assertThat(stuck.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
                 host.kill9();
-                await().atMost(PATIENCE).until(() -> electing(starting));
+                await().atMost(Patience.of(PATIENCE)).until(() -> electing(starting));
                 new FileInputStream(clients.toFile()).close();
                 LeaseLoss loss = lease.lost().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 assertThat(loss.detail()).contains("other code in this JVM");

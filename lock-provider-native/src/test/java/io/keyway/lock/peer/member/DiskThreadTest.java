@@ -3,6 +3,7 @@ package io.keyway.lock.peer.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.tck.process.Patience;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ class DiskThreadTest {
         disk.run(() -> {
             throw new StackOverflowError("too deep");
         });
-        assertThat(failed.get(30, TimeUnit.SECONDS)).hasRootCauseInstanceOf(StackOverflowError.class);
+        assertThat(failed.get(Patience.seconds(30), TimeUnit.SECONDS)).hasRootCauseInstanceOf(StackOverflowError.class);
         assertThat(disk.end()).isTrue();
     }
 }

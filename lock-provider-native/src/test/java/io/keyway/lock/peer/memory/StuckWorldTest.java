@@ -23,6 +23,7 @@ import io.keyway.lock.peer.engine.NativeEngine;
 import io.keyway.lock.peer.session.Authenticator;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -32,12 +33,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * What a call does that nobody can answer: it fails, and says what to do. With a shorter patience than that of users.
  */
-@Timeout(60)
 class StuckWorldTest {
     private static final Duration MAX_TTL = Duration.ofSeconds(60);
     private static final LockKey X = LockKey.lock(LockName.of("x"));
@@ -78,7 +77,7 @@ class StuckWorldTest {
     }
 
     private static <T> T inAnotherThread(CompletableFuture<T> task) throws Exception {
-        return task.get(30, TimeUnit.SECONDS);
+        return task.get(Patience.seconds(30), TimeUnit.SECONDS);
     }
 
     @Test
@@ -137,7 +136,7 @@ class StuckWorldTest {
                     },
                     "former");
             former.start();
-            moved.get(30, TimeUnit.SECONDS);
+            moved.get(Patience.seconds(30), TimeUnit.SECONDS);
             assertThat(waiter.lock("x").tryAcquire(Duration.ofMinutes(1))).isEmpty();
             waited.set(true);
             former.join();

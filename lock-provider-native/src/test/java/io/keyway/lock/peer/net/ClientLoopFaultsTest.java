@@ -23,10 +23,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A loop whose users' threads, tasks and connections fail, or end early: the others are served. */
-@Timeout(60)
 class ClientLoopFaultsTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 

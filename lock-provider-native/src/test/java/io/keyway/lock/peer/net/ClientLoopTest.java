@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.kit.SystemTime;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,10 +28,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tasks one at a time on whatever thread, and threads that wait; without a socket. */
-@Timeout(60)
 class ClientLoopTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -80,7 +79,7 @@ class ClientLoopTest {
 
     /** Until that thread reads, or follows. */
     private void waitsIndeed(Thread user) {
-        await().atMost(LONG).until(() -> waits(user));
+        await().atMost(Patience.of(LONG)).until(() -> waits(user));
     }
 
     private static boolean waits(Thread user) {
@@ -115,7 +114,7 @@ class ClientLoopTest {
                 }
             });
         }
-        assertThat(over.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(over.await(Patience.seconds(30), TimeUnit.SECONDS)).isTrue();
         assertThat(overlaps).hasValue(0);
         assertThat(ran).allSatisfy(each -> assertThat(each).hasSize(5000).isSorted());
     }
@@ -212,7 +211,7 @@ class ClientLoopTest {
             loop.execute(() -> ran.add("third"));
         });
         String here = "first on " + Thread.currentThread().getName();
-        await().atMost(LONG).until(() -> ran.size() == 4);
+        await().atMost(Patience.of(LONG)).until(() -> ran.size() == 4);
         assertThat(ran).containsExactly(here, "first on keyway-loop-io", "second", "third");
     }
 
@@ -265,13 +264,13 @@ class ClientLoopTest {
         CompletableFuture<String> never = new CompletableFuture<>();
         CompletableFuture<String> first = waits(never, Duration.ofSeconds(1));
         Thread reader = last();
-        await().atMost(LONG).until(() -> first.isDone() || waits(reader));
+        await().atMost(Patience.of(LONG)).until(() -> first.isDone() || waits(reader));
         CompletableFuture<String> outcome = new CompletableFuture<>();
         CompletableFuture<String> second = waits(outcome, LONG);
         Thread follower = last();
         assertThat(first).succeedsWithin(LONG).isEqualTo(TimeoutException.class.getSimpleName());
         await("somebody reads")
-                .atMost(LONG)
+                .atMost(Patience.of(LONG))
                 .until(() -> Thread.getAllStackTraces().entrySet().stream()
                         .filter(each -> each.getKey() == follower
                                 || each.getKey().getName().equals("keyway-loop-io"))
@@ -343,7 +342,7 @@ class ClientLoopTest {
                 end.completeExceptionally(e);
             }
         });
-        await().atMost(LONG).until(() -> last().getState() == Thread.State.WAITING);
+        await().atMost(Patience.of(LONG)).until(() -> last().getState() == Thread.State.WAITING);
         late.start();
         late.execute(() -> late.after(1_000_000, () -> outcome.complete("served")));
         assertThat(end).succeedsWithin(LONG).isEqualTo("served");
@@ -408,10 +407,13 @@ class ClientLoopTest {
      */
     private static void awaitIdle(Path tasks) {
         AtomicLong seen = new AtomicLong(Long.MIN_VALUE / 2);
-        await("it is idle").atMost(LONG).pollInterval(Duration.ofMillis(500)).until(() -> {
-            long now = waits(tasks);
-            return now - seen.getAndSet(now) < 10;
-        });
+        await("it is idle")
+                .atMost(Patience.of(LONG))
+                .pollInterval(Duration.ofMillis(500))
+                .until(() -> {
+                    long now = waits(tasks);
+                    return now - seen.getAndSet(now) < 10;
+                });
     }
 
     private static List<String> lines(Path status) {

@@ -15,6 +15,7 @@ import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.wire.FrameCodec;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -110,17 +111,17 @@ class FailingClientTest {
         try (TcpMember member = new TcpMember(1, Security.insecure(), MemberAcceptor.Limits.USUAL);
                 Client client = new Client(member)) {
             client.acquire(1, "a");
-            await().atMost(PATIENCE).until(() -> client.granted("a"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> client.granted("a"));
             client.poisoned = true;
             client.acquire(2, "b");
-            await().atMost(PATIENCE)
+            await().atMost(Patience.of(PATIENCE))
                     .until(() -> client.notices.stream()
                             .anyMatch(each -> each instanceof LockNotice.Ended ended
                                     && "a".equals(ended.user())
                                     && ended.detail().contains("poison")));
             assertThat(client.failures).hasSize(1);
             client.acquire(3, "c");
-            await().atMost(PATIENCE).until(() -> client.granted("c"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> client.granted("c"));
         }
     }
 
@@ -142,7 +143,7 @@ class FailingClientTest {
         try (TcpMember member = new TcpMember(1, Security.insecure(), MemberAcceptor.Limits.USUAL);
                 Client client = new Client(member)) {
             client.acquire(1, "a");
-            await().atMost(PATIENCE).until(() -> client.granted("a"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> client.granted("a"));
             for (int i = 0; i < 20; i++) {
                 AtomicInteger depth = new AtomicInteger();
                 long stack = 200_000 + 4_096L * i;
@@ -152,7 +153,7 @@ class FailingClientTest {
                 assertThat(depth).hasPositiveValue();
                 String name = "after" + i;
                 client.acquire(2 + i, name);
-                await().atMost(PATIENCE).until(() -> client.granted(name));
+                await().atMost(Patience.of(PATIENCE)).until(() -> client.granted(name));
             }
         }
     }

@@ -19,13 +19,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Threads that leave their tasks to one another, with nothing that mends what is forgotten: the loop's own thread comes
  * only when it is called, and a select ends only for a reason.
  */
-@Timeout(120)
 class LeftTasksTest {
     private static final long NEVER_COMES = TimeUnit.HOURS.toNanos(1);
     /** What takes longer is forgotten. */

@@ -28,7 +28,6 @@ import org.junit.jupiter.api.Timeout;
  * What comes to a member's port: hellos go to the cell that they name, and everything else ends with a word, at bounded
  * cost.
  */
-@Timeout(60)
 class MemberAcceptorTest {
     private static final MemberAcceptor.Limits FEW = new MemberAcceptor.Limits(8, 4, Duration.ofSeconds(30));
     private static final MemberAcceptor.Limits SHORT = new MemberAcceptor.Limits(8, 4, Duration.ofMillis(100));

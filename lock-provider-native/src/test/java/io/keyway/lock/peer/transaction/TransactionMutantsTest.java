@@ -8,14 +8,12 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.Verdict;
 import java.util.List;
 import java.util.Locale;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Transactions over the lease service that have one defect each: the compatibility kit finds each by its rule. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT) // each has a world of its own
 class TransactionMutantsTest {
     @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.LockClient;
 import io.keyway.lock.Locks;
+import io.keyway.lock.tck.process.Patience;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +27,7 @@ class TransactionsExampleTest {
         try {
             List<T> results = new ArrayList<>();
             for (Future<T> each : List.of(threads.submit(one), threads.submit(other))) {
-                results.add(each.get(60, TimeUnit.SECONDS));
+                results.add(each.get(Patience.seconds(60), TimeUnit.SECONDS));
             }
             return results;
         } finally {

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.redis.server;
 
+import io.keyway.lock.tck.process.Patience;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -73,7 +74,7 @@ public record RedisExecutable(Path path, String version) {
         try {
             Process process = new ProcessBuilder(file.toString(), "--version").start();
             String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            process.waitFor(20, TimeUnit.SECONDS);
+            process.waitFor(Patience.seconds(20), TimeUnit.SECONDS);
             Matcher version = VERSION.matcher(text);
             if (!version.find()) {
                 throw new IllegalStateException(file + " does not tell its version: " + text);

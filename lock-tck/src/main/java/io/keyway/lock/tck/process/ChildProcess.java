@@ -11,12 +11,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * A real process whose lines can be waited for. Every wait is bounded by {@link #LIMIT}, which is reached only when
- * something hangs: then an {@link AssertionError} shows what was printed. Closing kills the process and its
- * descendants.
+ * A real process whose lines can be waited for. It hears the signals that end a process, even if this JVM was started
+ * to ignore them, as under nohup or behind an {@code &} in a script. Every wait is bounded by {@link #LIMIT}, which is
+ * reached only when something hangs: then an {@link AssertionError} shows what was printed. Closing kills the process
+ * and its descendants.
  */
 public final class ChildProcess implements AutoCloseable {
-    /** How long each wait lasts at most. */
+    /** How long each wait lasts at most on an idle machine. */
     public static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final Process process;
@@ -52,7 +53,8 @@ public final class ChildProcess implements AutoCloseable {
 
     static ChildProcess start(ProcessBuilder builder, String name) {
         try {
-            return new ChildProcess(builder.start(), name);
+            return new ChildProcess(
+                    builder.command(Signals.heard(builder.command())).start(), name);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -93,13 +95,23 @@ public final class ChildProcess implements AutoCloseable {
         return out;
     }
 
+    /** Waits for longer if the machine becomes busy meanwhile. */
+    private boolean ends() throws InterruptedException {
+        long begun = System.nanoTime();
+        boolean ended = false;
+        while (!ended && System.nanoTime() - begun < Patience.of(LIMIT).toNanos()) {
+            ended = process.waitFor(1, TimeUnit.SECONDS);
+        }
+        return ended;
+    }
+
     /** Returns the exit status, waited for, when all output has been read. */
     public int exitCode() throws InterruptedException {
-        if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-            throw new AssertionError(
-                    "process " + pid() + " did not end within " + LIMIT + "; it printed: " + out() + "\n" + err());
+        if (!ends()) {
+            throw new AssertionError("process " + pid() + " did not end within " + Patience.of(LIMIT) + "; it printed: "
+                    + out() + "\n" + err());
         }
-        if (!out.awaitEnd(LIMIT) || !err.awaitEnd(LIMIT)) {
+        if (!out.awaitEnd(Patience.of(LIMIT)) || !err.awaitEnd(Patience.of(LIMIT))) {
             throw new AssertionError("somebody still holds the output of process " + pid() + ", which has ended");
         }
         return process.exitValue();
@@ -142,8 +154,8 @@ public final class ChildProcess implements AutoCloseable {
     /** SIGKILL; returns when the process has ended. */
     public void kill9() throws InterruptedException {
         process.destroyForcibly();
-        if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-            throw new AssertionError("process " + pid() + " outlived SIGKILL by " + LIMIT);
+        if (!ends()) {
+            throw new AssertionError("process " + pid() + " outlived SIGKILL by " + Patience.of(LIMIT));
         }
     }
 

@@ -72,10 +72,11 @@ final class OutputLines {
                     return looked;
                 }
             }
-            long left = limit.toNanos() - (System.nanoTime() - start);
+            long left = Patience.of(limit).toNanos() - (System.nanoTime() - start);
             if (ended || left <= 0) {
-                throw new AssertionError(name + (ended ? " ended without " : " did not print within " + limit + " ")
-                        + what + "; it printed: " + lines);
+                throw new AssertionError(
+                        name + (ended ? " ended without " : " did not print within " + Patience.of(limit) + " ") + what
+                                + "; it printed: " + lines);
             }
             wait(left / 1_000_000 + 1);
         }

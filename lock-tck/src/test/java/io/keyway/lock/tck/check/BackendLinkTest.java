@@ -19,10 +19,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A link that the kit breaks where no proxy can stand. */
-@Timeout(60)
 class BackendLinkTest {
     private static final LockUrl URL = LockUrl.parse("lock:reference://backend-link");
     private static final LockKey KEY = LockKey.lock(LockName.of("a"));

@@ -25,10 +25,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What becomes of a failure on a machine that stood still for an hour meanwhile. */
-@Timeout(60)
 class CheckRunTest {
     private static final String URL = "lock:reference://check-run";
 

@@ -22,10 +22,8 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a backend runs in the background, and how often it ends. */
-@Timeout(60)
 class LoopWitnessTest {
     private static final LockUrl URL = LockUrl.parse("lock:looping://loop-witness");
 

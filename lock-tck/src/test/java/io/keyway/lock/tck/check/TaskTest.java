@@ -10,10 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Whether a task still has something to do now: virtual time must not move on before it has. */
-@Timeout(60)
 class TaskTest {
     private final AtomicBoolean stop = new AtomicBoolean();
     private final CountDownLatch end = new CountDownLatch(1);

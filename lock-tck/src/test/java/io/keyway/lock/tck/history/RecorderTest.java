@@ -20,9 +20,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class RecorderTest {
     @Test
     void aLeaseThatNobodyRenewedHasExpiredAndNoOther() throws Exception {

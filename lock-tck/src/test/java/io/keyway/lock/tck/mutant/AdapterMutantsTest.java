@@ -35,10 +35,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Mutants 7, 19 to 21 and 50: what stands over a good provider has the defect. */
-@Timeout(120)
 class AdapterMutantsTest {
 
     /** Changes one call of a good adapter. */

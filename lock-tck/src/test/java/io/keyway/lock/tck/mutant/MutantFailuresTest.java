@@ -22,7 +22,6 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Which rules a whole quick run says that a mutant breaks, beside the one that it must: all that it says is recorded,
@@ -33,7 +32,6 @@ import org.junit.jupiter.api.Timeout;
  * what a mutant that errs after a random pause breaks in some runs only.
  */
 @Tag("soak")
-@Timeout(1200)
 class MutantFailuresTest {
 
     private static final Path RECORD = Path.of("src/test/resources/io/keyway/lock/tck/mutant/failures.txt");

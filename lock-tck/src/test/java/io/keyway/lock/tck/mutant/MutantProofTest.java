@@ -9,7 +9,6 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.Verdict;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +16,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The kit proves itself: no mutant is compatible. {@link ReferenceProofTest} is the other half. */
-@Timeout(120)
 class MutantProofTest {
 
     /** A check of a mutant that hangs has failed; there is no use in waiting longer. */

@@ -3,14 +3,12 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockClient;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Sets of locks over a good provider that have one defect each. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT) // each has a world of its own
 class SeveralMutantsTest {
     private final OverReference sets = new OverReference("several", 1701, 1709);

@@ -3,12 +3,10 @@ package io.keyway.lock.tck.mutant;
 
 import io.keyway.lock.LockClient;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Watchers over a good provider that have one defect each. */
-@Timeout(120)
 class WatchMutantsTest {
     private final OverReference watches = new OverReference("watch", 1107, 1109);
 

@@ -17,14 +17,12 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Connections that a client leaves open, or goes on with when they are dead, before which a proxy of the kit stands.
  */
-@Timeout(120)
 class WiredMutantsTest {
     private static final String DEAD = "LK-304/a-connection-that-is-dead-is-replaced";
     private static final String LEFT_OPEN = "LK-1004/after-close-no-connection-of-the-client-is-left";

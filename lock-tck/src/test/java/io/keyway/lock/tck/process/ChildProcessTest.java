@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(300)
 class ChildProcessTest {
     private static ChildProcess shell(String script) {
         return ChildProcess.start(Map.of("PARROT", "green"), "/bin/sh", "-c", script);
@@ -56,6 +56,34 @@ class ChildProcessTest {
             assertThat(shell.line("heard")).isEqualTo("heard");
             shell.kill9();
             assertThat(shell.exitCode()).isEqualTo(137);
+        }
+    }
+
+    @Test
+    void aSignalArrivesThoughItsStarterIgnoresIt() throws Exception {
+        List<String> words = new ArrayList<>(List.of("/bin/sh", "-c", "trap '' HUP INT QUIT TERM; exec \"$@\"", "sh"));
+        words.addAll(ChildJvm.command(Interrupting.class));
+        try (ChildProcess deaf = ChildProcess.start(Map.of(), words)) {
+            deaf.line("ready");
+            deaf.signal("INT");
+            deaf.type("go\n");
+            assertThat(deaf.exitCode()).as(deaf.err()).isZero();
+            assertThat(deaf.out()).endsWith("it ended with 130");
+        }
+    }
+
+    /** Starts a process, and interrupts it as soon as it reads a line. */
+    static final class Interrupting {
+        private Interrupting() {}
+
+        public static void main(String[] args) throws Exception {
+            try (ChildProcess child = ChildProcess.start(Map.of(), "sh", "-c", "echo on; exec sleep 1000")) {
+                child.line("on");
+                System.out.println("ready");
+                System.in.read();
+                child.signal("INT");
+                System.out.println("it ended with " + child.exitCode());
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.proxy;
 
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -32,7 +33,7 @@ final class EchoServer implements AutoCloseable {
 
     /** The next byte that came; {@link #END} or {@link #RESET} for how a connection ended. */
     int next() throws InterruptedException {
-        Integer next = noted.poll(30, TimeUnit.SECONDS);
+        Integer next = noted.poll(Patience.seconds(30), TimeUnit.SECONDS);
         if (next == null) {
             throw new AssertionError("nothing came within 30 s");
         }

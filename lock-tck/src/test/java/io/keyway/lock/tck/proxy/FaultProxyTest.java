@@ -17,10 +17,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each fault of the proxy, on real sockets. */
-@Timeout(60)
 class FaultProxyTest {
     private EchoServer server;
     private FaultProxy proxy;

@@ -14,13 +14,11 @@ import io.keyway.lock.tck.Verdict;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Rows suffice for a store that knows revisions, watches and leases, and no clock. */
 class EtcdRowsTest {
 
     @Test
-    @Timeout(300)
     void rowsInEtcdAreCompatible() throws Exception {
         EtcdWorld world = EtcdProvider.world("tck");
         TckSubject subject = TckSubject.of("lock:rows-etcd://tck")

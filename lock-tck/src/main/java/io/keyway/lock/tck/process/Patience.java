@@ -1,0 +1,89 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.process;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * How long tests wait on the machine's clock, where they have to. Each limit is named as it is for an idle machine, and
+ * is longer on one that is slow or busy: by a factor that is measured when a JVM of tests begins, and grows while other
+ * processes want the processors.
+ */
+public final class Patience {
+    private static final double MOST = 20;
+    private static final int STEPS = 2_000_000;
+
+    /** The time in which a processor of 2020 makes those steps, compiled by the first compiler. */
+    private static final double FAST_NANOS = 4_000_000;
+
+    private static final long LOOK_AGAIN_NANOS = 250_000_000L;
+    private static final Path RUNNABLE = Path.of("/proc/loadavg");
+    private static final double SLOWNESS = slowness();
+
+    private static double highest = 1;
+    private static long looked = System.nanoTime() - LOOK_AGAIN_NANOS;
+
+    private Patience() {}
+
+    /** How many times longer this machine takes for work than an idle, fast one: 1 to 20. It never falls. */
+    public static synchronized double factor() {
+        long now = System.nanoTime();
+        if (now - looked >= LOOK_AGAIN_NANOS) {
+            looked = now;
+            double load = Math.max(1, runnable() / Runtime.getRuntime().availableProcessors());
+            highest = Math.max(highest, Math.min(MOST, SLOWNESS * load));
+        }
+        return highest;
+    }
+
+    /** That much time of an idle machine. */
+    public static Duration of(Duration idle) {
+        return Duration.ofMillis((long) Math.ceil(idle.toMillis() * factor()));
+    }
+
+    /** So many seconds of an idle machine. */
+    public static long seconds(long idle) {
+        return (long) Math.ceil(idle * factor());
+    }
+
+    /** The fastest of a few rounds of a fixed work, by the processor's time: others who run do not count. */
+    private static double slowness() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        if (!threads.isCurrentThreadCpuTimeSupported()) {
+            return 1;
+        }
+        long best = Long.MAX_VALUE;
+        for (int round = 0; round < 3; round++) {
+            long before = threads.getCurrentThreadCpuTime();
+            long value = work();
+            long took = threads.getCurrentThreadCpuTime() - before;
+            best = value == 0 ? best : Math.min(best, took);
+        }
+        return Math.max(1, best / FAST_NANOS);
+    }
+
+    private static long work() {
+        long value = 88_172_645_463_325_252L;
+        for (int step = 0; step < STEPS; step++) {
+            value ^= value << 13;
+            value ^= value >>> 7;
+            value ^= value << 17;
+        }
+        return value;
+    }
+
+    /** How many threads of all processes want to run now, or the last minute's mean; 0 where nobody says. */
+    private static double runnable() {
+        double mean = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        try {
+            String now = Files.exists(RUNNABLE) ? Files.readString(RUNNABLE).split(" ", -1)[3] : "0/0";
+            return Math.max(mean, Double.parseDouble(now.substring(0, now.indexOf('/'))));
+        } catch (IOException e) {
+            return mean;
+        }
+    }
+}
