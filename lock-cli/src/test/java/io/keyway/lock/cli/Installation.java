@@ -105,10 +105,23 @@ final class Installation {
         String archive = directory.resolve("keyway.jsa").toString();
         String classes = directory.resolve("keyway.classes").toString();
         String fast = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
-        run(java + " -XX:DumpLoadedClassList=" + classes + " " + fast + " -Dio.netty.jfr.enabled=false -cp " + classPath
-                + " io.keyway.lock.cli.ArchiveWarmup");
-        run(java + " -Xshare:dump -XX:SharedClassListFile=" + classes + " -XX:SharedArchiveFile=" + archive
-                + " -XX:+UseG1GC -cp " + classPath);
+        run(
+                java,
+                "-XX:DumpLoadedClassList=" + classes,
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Dio.netty.jfr.enabled=false",
+                "-cp",
+                classPath,
+                "io.keyway.lock.cli.ArchiveWarmup");
+        run(
+                java,
+                "-Xshare:dump",
+                "-XX:SharedClassListFile=" + classes,
+                "-XX:SharedArchiveFile=" + archive,
+                "-XX:+UseG1GC",
+                "-cp",
+                classPath);
         Path written =
                 Executables.script(directory.resolve("script"), """
             terminal=
@@ -121,14 +134,14 @@ final class Installation {
         Files.move(written, script, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    private void run(String command) throws IOException, InterruptedException {
+    private void run(String... command) throws IOException, InterruptedException {
         Path log = directory.resolve("log");
-        int code = new ProcessBuilder(command.split(" ", -1))
+        int code = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start()
                 .waitFor();
-        assertThat(code).as("%s: %s", command, Files.readString(log)).isZero();
+        assertThat(code).as("%s: %s", List.of(command), Files.readString(log)).isZero();
     }
 
     /** Makes a jar of loose classes. */
