@@ -2,14 +2,13 @@
 package io.keyway.lock.jdbc;
 
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Delays;
 import java.io.IOException;
 import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -66,22 +65,25 @@ final class Watched {
         @Override
         protected void implCloseChannel() {
             interrupted.run();
-            later(AFTER_INTERRUPT).execute(this::abort);
+            Delays.after(AFTER_INTERRUPT, this::abort);
         }
 
+        /** On a thread of its own: a driver may wait for whoever writes to that connection. */
         void abort() {
             if (settled.compareAndSet(false, true)) {
-                try {
-                    connection.abort(Runnable::run);
-                } catch (SQLException e) {
-                    // Then its network timeout has to do.
-                }
+                Thread thread = new Thread(this::abortNow, "keyway-abort");
+                thread.setDaemon(true);
+                thread.start();
             }
         }
-    }
 
-    private static Executor later(long nanos) {
-        return CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run);
+        private void abortNow() {
+            try {
+                connection.abort(Runnable::run);
+            } catch (SQLException e) {
+                // Then its network timeout has to do.
+            }
+        }
     }
 
     /**
@@ -95,7 +97,7 @@ final class Watched {
         Statement statement = new Statement(connection, deadline, interrupted);
         running.add(statement);
         if (!looking.get() && looking.compareAndSet(false, true)) {
-            later(deadline.nanos() + GRACE).execute(this::look);
+            Delays.after(deadline.nanos() + GRACE, this::look);
         }
         statement.enter();
         try {
@@ -118,7 +120,7 @@ final class Watched {
             }
         }
         if (next != Long.MAX_VALUE && looking.compareAndSet(false, true)) {
-            later(next + GRACE).execute(this::look);
+            Delays.after(next + GRACE, this::look);
         }
     }
 }

@@ -2,6 +2,8 @@
 package io.keyway.lock.redis;
 
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Delays;
+import io.keyway.lock.spi.TimeSource;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,7 +15,7 @@ import java.net.SocketTimeoutException;
 import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,10 +98,10 @@ final class InterruptibleSocket extends Socket {
         private void writeInTime(byte[] bytes, int from, int length) throws IOException {
             Deadline end = endsBy;
             CompletableFuture<Boolean> done = new CompletableFuture<>();
-            CompletableFuture<Boolean> closing = done.exceptionally(late -> closeLate());
-            if (end != null) {
-                done.orTimeout(end.nanos(), TimeUnit.NANOSECONDS);
-            }
+            CompletableFuture<Boolean> closing = done.exceptionally(timeout -> closeLate());
+            TimeSource.Scheduled late = end == null
+                    ? () -> {}
+                    : Delays.after(end.nanos(), () -> done.completeExceptionally(new TimeoutException()));
             boolean completed = false;
             breaker.enter();
             try {
@@ -109,6 +111,7 @@ final class InterruptibleSocket extends Socket {
                 throw done.isCompletedExceptionally() ? tooLate(e) : e;
             } finally {
                 breaker.leave(completed);
+                late.cancel();
                 done.complete(true);
             }
             if (!closing.join()) {

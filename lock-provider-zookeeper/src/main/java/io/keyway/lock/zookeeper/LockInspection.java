@@ -7,7 +7,9 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockPage;
 import io.keyway.lock.LockStatus;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Delays;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.zookeeper.BreakMailbox.BrokenGrants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.NoNodeException;
@@ -53,8 +54,11 @@ final class LockInspection {
         CompletableFuture<Long> told = new CompletableFuture<>();
         Watcher changed = event -> tell(session.listing(container, null), 0, told);
         tell(session.watches().listing(container, changed), known, told);
-        CompletableFuture<Long> unused = told.completeOnTimeout(known, limit.toMillis(), TimeUnit.MILLISECONDS)
-                .whenComplete((version, failure) -> session.watches().forget(container, changed));
+        TimeSource.Scheduled end = Delays.after(limit.toNanos(), () -> told.complete(known));
+        CompletableFuture<Long> unused = told.whenComplete((version, failure) -> {
+            end.cancel();
+            session.watches().forget(container, changed);
+        });
         return told;
     }
 
