@@ -218,7 +218,7 @@ public class RowRules {
             next = Math.min(next, leaves(holder) - look.now());
         }
         for (Entry before : inTheWay(row)) {
-            if (request.id() == before.request().id()) {
+            if (waiter != null && before.isSame(waiter)) {
                 break;
             }
             next = Math.min(next, before.ends() - look.now());

@@ -47,6 +47,21 @@ class RowTest {
         assertThat(Row.parse(KEY, Row.FREE.text())).isEqualTo(Row.FREE);
     }
 
+    /** Each client counts its requests from one. */
+    @Test
+    void aWaiterAsksWhenTheOneBeforeItMayBeOverThoughBothHaveOneId() {
+        Request request = new Request(1, LOCK, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("somebody", Map.of()));
+        Entry holder = new Entry("c1", request, Entry.State.HOLDING, 17, 0, 0, TTL.toNanos(), "", null);
+        Entry dead = new Entry("c2", request, Entry.State.WAITING, 0, 0, 0, TTL.toNanos() / 10, "", null);
+        Entry waiter = new Entry("c3", request, Entry.State.WAITING, 0, 0, 0, TTL.toNanos(), "", null);
+        Row row = new Row(List.of(holder, dead, waiter));
+        RowRules.Look told = new RowRules.Look(0, true);
+        assertThat(rules.recheckWithin(row, waiter, request, told)).isEqualTo(TTL.dividedBy(10));
+        assertThat(rules.recheckWithin(row, dead, request, told))
+                .as("the first itself")
+                .isEqualTo(TTL.dividedBy(4));
+    }
+
     @Test
     void aTextOfAnotherProgramIsRefused() {
         assertThatThrownBy(() -> Row.parse(KEY, "rows3\nHOLDING"))
