@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 final class Batches {
 
     private static final int ROWS = 8000;
+
+    /** With no more time left, in nanoseconds, a call is not sent; or with a quarter of its time, if that is less. */
+    private static final long LEAST = TimeUnit.MILLISECONDS.toNanos(25);
 
     private final Connections connections;
     private final Dialect dialect;
@@ -46,6 +50,7 @@ final class Batches {
     private static final class Call {
         final Purpose purpose;
         final Deadline deadline;
+        final long least;
         final List<LockKey> keys;
         final List<Write> writes;
         final List<List<Notice>> notices;
@@ -58,6 +63,11 @@ final class Batches {
         boolean taken;
         boolean done;
 
+        /** Whether an answer may come in time: a statement that is cut off costs its connection, and all in it. */
+        boolean hasTime() {
+            return deadline.nanos() > least;
+        }
+
         /** What may go in one statement: only then has a refusal changed nothing of all of them. */
         int kind() {
             return writes.isEmpty() ? 0 : writes.get(0).expected() == RowStore.IF_FREE ? 1 : 2;
@@ -66,6 +76,7 @@ final class Batches {
         Call(Purpose purpose, Deadline deadline, List<LockKey> keys, List<Write> writes, List<List<Notice>> notices) {
             this.purpose = purpose;
             this.deadline = deadline;
+            this.least = Math.min(LEAST, deadline.nanos() / 4);
             this.keys = keys;
             this.writes = writes;
             this.notices = notices;
@@ -90,7 +101,7 @@ final class Batches {
             calls.add(call);
             long left = call.deadline.nanos();
             while (!call.done) {
-                Purpose lane = call.taken ? null : lanes.tryTake(call.purpose);
+                Purpose lane = call.taken || !call.hasTime() ? null : lanes.tryTake(call.purpose);
                 if (lane != null) {
                     lead(call, lane, lanes);
                 } else if (left <= 0) {
@@ -140,6 +151,7 @@ final class Batches {
             Call other = others.next();
             boolean fits = (lane == Purpose.ASKING || other.purpose == Purpose.KEEPING)
                     && other.kind() == first.kind()
+                    && other.hasTime()
                     && rows + other.keys.size() <= ROWS
                     && other.keys.stream().noneMatch(keys::contains);
             if (fits) {
@@ -154,10 +166,8 @@ final class Batches {
     }
 
     private void carryOut(List<Call> batch) {
+        // Of the one whose thread this is: whoever has less time leaves by itself, and costs the others nothing.
         Deadline deadline = batch.get(0).deadline;
-        for (Call call : batch) {
-            deadline = call.deadline.nanos() < deadline.nanos() ? call.deadline : deadline;
-        }
         try {
             connections.on(deadline, connection -> {
                 statement(connection, batch);
