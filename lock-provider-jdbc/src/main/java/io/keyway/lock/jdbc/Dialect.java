@@ -172,15 +172,33 @@ interface Dialect {
     List<Listed> list(Connection connection, TableName table, String prefix, String after, int max) throws SQLException;
 
     /**
-     * Takes away rows in which all has been over for that long, at most so many.
+     * {@return whether no client has begun to sweep for that long; then this one does, and the database remembers it}
+     *
+     * @param connection where to write
+     * @param table the names
+     * @param lately how long that lasts
+     */
+    boolean beginsSweep(Connection connection, TableName table, Duration lately) throws SQLException;
+
+    /**
+     * A part of the table was looked at.
+     *
+     * @param gone how many rows of it are gone
+     * @param next where the next part begins; empty if this was the last one
+     */
+    record Swept(int gone, OptionalLong next) {}
+
+    /**
+     * Takes away rows in which all has been over for that long, of a part of the table. Who writes meanwhile waits for
+     * no longer than a few hundred rows take to go.
      *
      * @param connection where to write
      * @param table the names
      * @param kept how long rows stay
-     * @param max how many rows at most
-     * @return how many are gone
+     * @param from where the part begins; 0 for the first one
+     * @return what became of it
      */
-    int sweep(Connection connection, TableName table, Duration kept, int max) throws SQLException;
+    Swept sweep(Connection connection, TableName table, Duration kept, long from) throws SQLException;
 
     /**
      * {@return the floor of tokens that was given; empty if none was}

@@ -43,6 +43,7 @@ final class H2Dialect implements Dialect {
     private static final int DUPLICATE_KEY = 23505;
     private static final int LOCK_TIMEOUT = 50200;
     private static final int CONCURRENT_UPDATE = 90131;
+    private static final int SWEPT_AT_ONCE = 1000;
     private static final int NO_ADMINISTRATOR = 90040;
     private static final int READ_ONLY = 90097;
 
@@ -368,10 +369,16 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public int sweep(Connection connection, TableName table, Duration kept, int max) throws SQLException {
+    public boolean beginsSweep(Connection connection, TableName table, Duration lately) throws SQLException {
+        return SqlText.beginsSweep(connection, table, "", NOW, lately);
+    }
+
+    @Override
+    public Swept sweep(Connection connection, TableName table, Duration kept, long from) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            return statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE over < " + NOW + " - "
-                    + kept.toNanos() / 1000 + " FETCH FIRST " + max + " ROWS ONLY");
+            int gone = statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE over < " + NOW + " - "
+                    + kept.toNanos() / 1000 + " FETCH FIRST " + SWEPT_AT_ONCE + " ROWS ONLY");
+            return new Swept(gone, gone == SWEPT_AT_ONCE ? OptionalLong.of(from) : OptionalLong.empty());
         }
     }
 

@@ -31,6 +31,7 @@ import java.util.regex.Pattern;
  */
 final class MariaDbDialect implements Dialect {
 
+    private static final int SWEPT_AT_ONCE = 1000;
     private static final Pattern VERSION = Pattern.compile("(?:5\\.5\\.5-)?(\\d+)\\.(\\d+)\\..*");
 
     @Override
@@ -216,11 +217,17 @@ final class MariaDbDialect implements Dialect {
         }
     }
 
+    @Override
+    public boolean beginsSweep(Connection connection, TableName table, Duration lately) throws SQLException {
+        return SqlText.beginsSweep(connection, table, MariaDbStatements.IN_UTC, MariaDbStatements.NOW, lately);
+    }
+
     /** In two steps, so that only rows that go are locked. A row that comes again is made first, and numbered then. */
     @Override
-    public int sweep(Connection connection, TableName table, Duration kept, int max) throws SQLException {
+    public Swept sweep(Connection connection, TableName table, Duration kept, long from) throws SQLException {
         List<String> ids = new ArrayList<>();
-        try (PreparedStatement statement = connection.prepareStatement(MariaDbStatements.over(table, kept, max))) {
+        try (PreparedStatement statement =
+                connection.prepareStatement(MariaDbStatements.over(table, kept, SWEPT_AT_ONCE))) {
             answer(statement, result -> {
                 while (result.next()) {
                     ids.add(result.getString(1));
@@ -229,7 +236,7 @@ final class MariaDbDialect implements Dialect {
             });
         }
         if (ids.isEmpty()) {
-            return 0;
+            return new Swept(0, OptionalLong.empty());
         }
         try (PreparedStatement statement =
                 connection.prepareStatement(MariaDbStatements.delete(table, kept, ids.size()))) {
@@ -237,7 +244,8 @@ final class MariaDbDialect implements Dialect {
                 statement.setString(i + 1, ids.get(i));
             }
             statement.execute();
-            return statement.getUpdateCount();
+            boolean more = ids.size() == SWEPT_AT_ONCE;
+            return new Swept(statement.getUpdateCount(), more ? OptionalLong.of(from) : OptionalLong.empty());
         }
     }
 

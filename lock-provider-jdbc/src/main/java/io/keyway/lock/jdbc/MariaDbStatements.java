@@ -44,14 +44,14 @@ final class MariaDbStatements {
     private static final String EPOCH = "TIMESTAMP'1970-01-01 00:00:00'";
 
     /** A clock of a zone whose clocks go back would stand for two times in that hour. */
-    private static final String IN_UTC = "SET STATEMENT time_zone = '+00:00' FOR ";
+    static final String IN_UTC = "SET STATEMENT time_zone = '+00:00' FOR ";
 
     private static final String W = "JSON_TABLE(wanted, '$[*]' COLUMNS (" + columns() + ")) AS w";
 
     private static final String ONE = variables();
     private static final String MANY = "DECLARE wanted LONGTEXT" + UTF8 + " DEFAULT ?;";
 
-    private static final String NOW = "TIMESTAMPDIFF(MICROSECOND, " + EPOCH + ", " + CLOCK + ")";
+    static final String NOW = "TIMESTAMPDIFF(MICROSECOND, " + EPOCH + ", " + CLOCK + ")";
 
     private MariaDbStatements() {}
 

@@ -63,6 +63,19 @@ final class PostgresDialect implements Dialect {
     private static final String TELLING = ", told AS (SELECT count(pg_notify(n.channel, n.text)) AS messages"
             + " FROM unnest(?::text[], ?::text[], ?::text[]) AS n(id, channel, text) JOIN done ON done.id = n.id)";
 
+    /** The first version that reads some pages of a table without the others. */
+    private static final int RANGES_OF_PAGES = 14;
+
+    /** How many pages of 8 KiB a sweep looks at by one statement, and for how many milliseconds at most. */
+    private static final int PAGES = 1000;
+
+    private static final int LOOKED_FOR = 2000;
+
+    private static final int FOUND_AT_ONCE = 2000;
+
+    /** How many rows go while nobody writes. */
+    private static final int SWEPT_AT_ONCE = 200;
+
     private final PostgresOneRow oneRow = new PostgresOneRow();
 
     @Override
@@ -311,18 +324,54 @@ final class PostgresDialect implements Dialect {
         return SqlText.list(connection, sql, prefix, after, max);
     }
 
+    @Override
+    public boolean beginsSweep(Connection connection, TableName table, Duration lately) throws SQLException {
+        return SqlText.beginsSweep(connection, table, "", NOW, lately);
+    }
+
     /**
-     * While nobody writes: a new row takes its version before it is there, and must not bring one that is lower than
-     * that of the row that went in between.
+     * Looks at some of the table's pages while others write, and takes away what it has found while nobody does: a new
+     * row takes its version before it is there, and must not bring one that is lower than that of the row that went in
+     * between. No index would help: with one on what changes by each write, the server could not write in place.
      */
     @Override
-    public int sweep(Connection connection, TableName table, Duration kept, int max) throws SQLException {
-        long micros = kept.toNanos() / 1000;
-        return alone(
-                connection,
-                table,
-                statement -> statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE id IN (SELECT id FROM "
-                        + table.locks() + " WHERE over < " + NOW + " - " + micros + " LIMIT " + max + ")"));
+    public Swept sweep(Connection connection, TableName table, Duration kept, long from) throws SQLException {
+        String over = "over < " + NOW + " - " + kept.toNanos() / 1000;
+        long pages = 0;
+        List<String> ids = new ArrayList<>();
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET LOCAL statement_timeout = " + LOOKED_FOR);
+            String part = "";
+            if (connection.getMetaData().getDatabaseMajorVersion() >= RANGES_OF_PAGES) {
+                try (ResultSet result = statement.executeQuery(
+                        "SELECT pg_relation_size('" + table.locks() + "') / current_setting('block_size')::bigint")) {
+                    result.next();
+                    pages = result.getLong(1);
+                }
+                part = " AND ctid >= '(%d,0)'::tid AND ctid < '(%d,0)'::tid".formatted(from, from + PAGES);
+            }
+            try (ResultSet result = statement.executeQuery(
+                    "SELECT id FROM " + table.locks() + " WHERE " + over + part + " LIMIT " + FOUND_AT_ONCE)) {
+                while (result.next()) {
+                    ids.add(result.getString(1));
+                }
+            }
+        } finally {
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+        int gone = 0;
+        for (int at = 0; at < ids.size(); at += SWEPT_AT_ONCE) {
+            List<String> some = ids.subList(at, Math.min(ids.size(), at + SWEPT_AT_ONCE));
+            gone += alone(
+                    connection,
+                    table,
+                    statement -> statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE id IN ('"
+                            + String.join("', '", some) + "') AND " + over));
+        }
+        long next = ids.size() == FOUND_AT_ONCE ? from : from + PAGES;
+        return new Swept(gone, next < Math.max(pages, from + 1) ? OptionalLong.of(next) : OptionalLong.empty());
     }
 
     @Override

@@ -12,7 +12,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +36,9 @@ final class SqlText {
 
     /** The name under which the floor of tokens is kept. */
     static final String FLOOR = "tokenFloor";
+
+    /** The name under which is kept when a sweep began last. */
+    private static final String SWEPT_AT = "sweptAt";
 
     private static final char ESCAPE = '!';
 
@@ -146,6 +152,51 @@ final class SqlText {
             rows.add(new Listed(key, stored(key, result)));
         }
         return rows;
+    }
+
+    /** The versions of those of the keys that have a row. */
+    static Map<LockKey, Long> versions(Connection connection, TableName table, List<LockKey> keys) throws SQLException {
+        Map<String, LockKey> ids = new HashMap<>();
+        keys.forEach(key -> ids.put(RowId.of(key), key));
+        String sql = "SELECT id, version FROM " + table.locks() + " WHERE id IN ("
+                + String.join(", ", Collections.nCopies(keys.size(), "?")) + ")";
+        Map<LockKey, Long> versions = new HashMap<>();
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            int at = 0;
+            for (String id : ids.keySet()) {
+                statement.setString(++at, id);
+            }
+            try (ResultSet result = statement.executeQuery()) {
+                while (result.next()) {
+                    versions.put(ids.get(result.getString(1)), result.getLong(2));
+                }
+            }
+        }
+        return versions;
+    }
+
+    /**
+     * Notes that a client begins to sweep, unless one has for so long; in the words of PostgreSQL, H2 and MariaDB. It
+     * fails for one of two that do so for the first time.
+     *
+     * @param first what each statement begins with
+     */
+    static boolean beginsSweep(Connection connection, TableName table, String first, String now, Duration lately)
+            throws SQLException {
+        String again = first + "UPDATE " + table.settings() + " SET setting = " + now + " WHERE name = '" + SWEPT_AT
+                + "' AND (setting < " + now + " - " + lately.toNanos() / 1000 + " OR setting > " + now + ")";
+        String once = first + "INSERT INTO " + table.settings() + " (name, setting) SELECT '" + SWEPT_AT + "', " + now
+                + " FROM (SELECT 1 AS one) AS nothing WHERE NOT EXISTS (SELECT 1 FROM " + table.settings()
+                + " WHERE name = '" + SWEPT_AT + "')";
+        try (Statement statement = connection.createStatement()) {
+            for (String each : List.of(again, once)) {
+                statement.execute(each);
+                if (statement.getUpdateCount() > 0) {
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     /** The floor of tokens that was given; empty if none was. */

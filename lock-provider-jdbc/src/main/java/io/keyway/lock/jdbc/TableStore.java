@@ -38,6 +38,7 @@ final class TableStore implements RowStore {
     private final Connections connections;
     private final Batches batches;
     private final WakeUps wakeUps;
+    private final Sweeper sweeper;
     private final AtomicBoolean connected = new AtomicBoolean();
     private String client = "";
     private volatile @Nullable Listener listener;
@@ -49,6 +50,7 @@ final class TableStore implements RowStore {
         this.connections = new Connections(settings, dialect);
         this.batches = new Batches(connections, dialect, table);
         this.wakeUps = new WakeUps(this, connections, dialect, table);
+        this.sweeper = new Sweeper(this, dialect, table);
     }
 
     @Override
@@ -62,13 +64,17 @@ final class TableStore implements RowStore {
         reached();
         HERE.put(client, this);
         wakeUps.start(client, heard);
+        sweeper.start(heard.signals());
     }
 
     @Override
     public Stored read(LockKey key, Deadline deadline) throws Exception {
-        Stored stored = told(() -> batches.read(List.of(key), deadline)).get(0);
-        wakeUps.seen(key, stored.row());
-        return stored;
+        return told(() -> batches.read(List.of(key), deadline)).get(0);
+    }
+
+    @Override
+    public void waits(LockKey key, boolean waits) {
+        wakeUps.waits(key, waits);
     }
 
     /** A crash may take back what left it free ({@link PostgresOneRow}). */
@@ -105,7 +111,6 @@ final class TableStore implements RowStore {
         Purpose purpose = writes.stream().allMatch(TableStore::keeps) ? Purpose.KEEPING : Purpose.ASKING;
         List<Written> all = told(() -> batches.write(purpose, writes, elsewhere, deadline));
         for (int i = 0; i < all.size(); i++) {
-            wakeUps.seen(writes.get(i).key(), all.get(i).stored().row());
             if (all.get(i).done()) {
                 writes.get(i).notices().forEach(TableStore::tellHere);
             }

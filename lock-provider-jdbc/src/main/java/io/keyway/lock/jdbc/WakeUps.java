@@ -4,9 +4,7 @@ package io.keyway.lock.jdbc;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.jdbc.Connections.Borrowed;
 import io.keyway.lock.jdbc.Lanes.Purpose;
-import io.keyway.lock.kit.table.Entry;
 import io.keyway.lock.kit.table.Notice;
-import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore.Listener;
 import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.spi.Deadline;
@@ -39,12 +37,6 @@ final class WakeUps implements AutoCloseable {
     private static final Duration TRIAL_EVERY = Duration.ofSeconds(10);
     private static final Duration DEAF_FOR = Duration.ofSeconds(10);
     private static final Duration IDLE_FOR = Duration.ofSeconds(30);
-    private static final Duration SWEEP_EVERY = Duration.ofMinutes(10);
-
-    /** How long rows stay in which all is over. */
-    static final Duration KEPT = Duration.ofHours(1);
-
-    private static final int SWEPT = 1000;
     private static final long SOONEST = Duration.ofMillis(10).toNanos();
     private static final long LATEST = Duration.ofMillis(100).toNanos();
     private static final int LOOKED_AT = 200;
@@ -62,7 +54,6 @@ final class WakeUps implements AutoCloseable {
     private String client = "";
     private @Nullable Listener listener;
     private boolean warned;
-    private long sweepAt;
     private volatile boolean closed;
 
     WakeUps(TableStore store, Connections connections, Dialect dialect, TableName table) {
@@ -75,16 +66,11 @@ final class WakeUps implements AutoCloseable {
     void start(String incarnation, Listener heard) {
         client = incarnation;
         listener = heard;
-        sweepAt = System.nanoTime() + ThreadLocalRandom.current().nextLong(SWEEP_EVERY.toNanos());
         heard.signals().background("wake-ups", this::run);
     }
 
-    /** That is how a row stands. */
-    void seen(LockKey key, Row row) {
-        boolean waits = false;
-        for (Entry entry : row.entries()) {
-            waits |= entry.waits() && entry.client().equals(client);
-        }
+    /** Whether a request of this client waits for that key. */
+    void waits(LockKey key, boolean waits) {
         lock.lock();
         try {
             if (!waits) {
@@ -99,22 +85,19 @@ final class WakeUps implements AutoCloseable {
 
     private void run() throws Exception {
         while (!closed) {
-            if (awaitWaiters(SWEEP_EVERY) && !listen()) {
+            awaitWaiters();
+            if (!listen()) {
                 look(DEAF_FOR);
             }
-            sweep();
         }
     }
 
-    /** Whether somebody waits, or does within that time. */
-    private boolean awaitWaiters(Duration limit) throws InterruptedException {
-        long left = limit.toNanos();
+    private void awaitWaiters() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (waited.isEmpty() && left > 0) {
-                left = change.awaitNanos(left);
+            while (waited.isEmpty()) {
+                change.await();
             }
-            return !waited.isEmpty();
         } finally {
             lock.unlock();
         }
@@ -180,7 +163,6 @@ final class WakeUps implements AutoCloseable {
             if (isWaitedFor()) {
                 lastWaited = now;
             }
-            sweep();
         }
         return true;
     }
@@ -218,7 +200,7 @@ final class WakeUps implements AutoCloseable {
         }
     }
 
-    /** Whether a row has changed. */
+    /** Whether a row has changed; only of those that have the state is read, which is long where many wait. */
     private boolean lookOnce() throws Exception {
         List<LockKey> keys;
         lock.lock();
@@ -230,12 +212,24 @@ final class WakeUps implements AutoCloseable {
         boolean changed = false;
         for (int from = 0; from < keys.size(); from += LOOKED_AT) {
             List<LockKey> some = keys.subList(from, Math.min(keys.size(), from + LOOKED_AT));
-            List<Stored> rows = store.call(
-                    Purpose.ASKING, Deadline.after(TRIAL_LIMIT), connection -> dialect.read(connection, table, some));
-            for (int i = 0; i < some.size(); i++) {
-                if (isNew(some.get(i), rows.get(i).version())) {
-                    changed = true;
-                    listener().changed(some.get(i), rows.get(i));
+            List<LockKey> others = store
+                    .call(
+                            Purpose.ASKING,
+                            Deadline.after(TRIAL_LIMIT),
+                            connection -> SqlText.versions(connection, table, some))
+                    .entrySet()
+                    .stream()
+                    .filter(each -> isNew(each.getKey(), each.getValue()))
+                    .map(Map.Entry::getKey)
+                    .toList();
+            if (!others.isEmpty()) {
+                changed = true;
+                List<Stored> rows = store.call(
+                        Purpose.ASKING,
+                        Deadline.after(TRIAL_LIMIT),
+                        connection -> dialect.read(connection, table, others));
+                for (int i = 0; i < others.size(); i++) {
+                    listener().changed(others.get(i), rows.get(i));
                 }
             }
         }
@@ -253,32 +247,6 @@ final class WakeUps implements AutoCloseable {
             return true;
         } finally {
             lock.unlock();
-        }
-    }
-
-    // Cleaning up.
-
-    /** Takes away what is over; whoever does it first leaves nothing to the others. */
-    private void sweep() {
-        if (System.nanoTime() - sweepAt < 0) {
-            return;
-        }
-        sweepAt = System.nanoTime()
-                + SWEEP_EVERY.toNanos() / 2
-                + ThreadLocalRandom.current().nextLong(SWEEP_EVERY.toNanos());
-        try {
-            int gone;
-            do {
-                gone = store.call(
-                        Purpose.ASKING,
-                        Deadline.after(TRIAL_LIMIT),
-                        connection -> dialect.sweep(connection, table, KEPT, SWEPT));
-            } while (gone == SWEPT);
-            store.warn();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (Exception e) {
-            LOG.debug("What is over in {} was not taken away; it is tried again later", table.locks(), e);
         }
     }
 

@@ -238,10 +238,17 @@ class MariaDbTest {
                     Connection connection = DriverManager.getConnection(driverUrl())) {
                 Dialect dialect = new MariaDbDialect();
                 TableName name = new TableName("keyway_lock");
-                assertThat(dialect.sweep(connection, name, WakeUps.KEPT, 1000)).isZero();
+                assertThat(dialect.sweep(connection, name, Sweeper.KEPT, 0).gone())
+                        .isZero();
                 server.run("UPDATE " + table + " SET ends = ends - 2 * 3600 * 1000000 WHERE free");
-                assertThat(dialect.sweep(connection, name, WakeUps.KEPT, 1000)).isEqualTo(1000);
-                assertThat(dialect.sweep(connection, name, WakeUps.KEPT, 1000)).isEqualTo(500);
+                assertThat(dialect.sweep(connection, name, Sweeper.KEPT, 0).gone())
+                        .isEqualTo(1000);
+                assertThat(dialect.sweep(connection, name, Sweeper.KEPT, 0).gone())
+                        .isEqualTo(500);
+                assertThat(dialect.beginsSweep(connection, name, Duration.ofHours(1)))
+                        .isTrue();
+                assertThat(dialect.beginsSweep(connection, name, Duration.ofHours(1)))
+                        .isFalse();
                 assertThat(server.number("SELECT COUNT(*) FROM " + table)).isEqualTo(1);
                 assertThat(kept.isHeld()).isTrue();
             }

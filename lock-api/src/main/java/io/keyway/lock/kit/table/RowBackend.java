@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -94,6 +95,9 @@ public final class RowBackend implements LockBackend {
             return size() > WITHDRAWN;
         }
     }));
+
+    /** Which requests wait for each key, for the store. */
+    private final Map<LockKey, Set<Long>> waiting = new ConcurrentHashMap<>();
 
     private volatile String client = "";
 
@@ -167,7 +171,14 @@ public final class RowBackend implements LockBackend {
                 return rule.of(row, look);
             });
             answered = true;
-            return done.answer() instanceof Attempt.Granted ? granted(request, done.row()) : done.answer();
+            if (done.answer() instanceof Attempt.Granted) {
+                waitsNoMore(request);
+                return granted(request, done.row());
+            }
+            if (done.answer() instanceof Attempt.Waiting && request.queue()) {
+                waits(request);
+            }
+            return done.answer();
         } catch (NotExecutedException e) {
             answered = true;
             throw e;
@@ -295,7 +306,30 @@ public final class RowBackend implements LockBackend {
     @Override
     public void forgotten(Request request) {
         unanswered.remove(request.id());
+        waitsNoMore(request);
         rows.forget(request);
+    }
+
+    /** The store is told while the key is locked, so that what it hears last is so. */
+    private void waits(Request request) {
+        waiting.compute(request.key(), (key, requests) -> {
+            Set<Long> all = requests == null ? new HashSet<>() : requests;
+            if (all.add(request.id()) && all.size() == 1) {
+                store.waits(key, true);
+            }
+            return all;
+        });
+    }
+
+    private void waitsNoMore(Request request) {
+        waiting.computeIfPresent(request.key(), (key, requests) -> {
+            requests.remove(request.id());
+            if (!requests.isEmpty()) {
+                return requests;
+            }
+            store.waits(key, false);
+            return null;
+        });
     }
 
     @Override

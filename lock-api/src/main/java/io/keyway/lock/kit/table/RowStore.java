@@ -237,6 +237,16 @@ public interface RowStore extends AutoCloseable {
     }
 
     /**
+     * Says whether a request of this client waits for that key, whenever that changes: from the answer that it waits,
+     * until it is granted or over, however it ended. For a store that looks or listens only while somebody waits.
+     * Returns at once, and calls nothing of the client.
+     *
+     * @param key which lock or semaphore
+     * @param waits whether one does now
+     */
+    default void waits(LockKey key, boolean waits) {}
+
+    /**
      * {@return the next rows of keys whose name begins with the prefix, free ones left out or not; needed with LIST}
      *
      * @param prefix of the names

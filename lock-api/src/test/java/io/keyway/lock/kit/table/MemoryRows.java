@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit.table;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
 import io.keyway.lock.Guarantee;
@@ -42,6 +44,14 @@ final class MemoryRows implements RowStore {
     @Override
     public long expected(Stored stands) {
         return forgets && stands.row().isFree() ? IF_FREE : stands.version();
+    }
+
+    /** The keys for which requests wait, of all clients, as often as it was said. */
+    final List<LockKey> waited = new ArrayList<>();
+
+    @Override
+    public void waits(LockKey key, boolean waits) {
+        assertThat(waits ? waited.add(key) : waited.remove(key)).isTrue();
     }
 
     /** Runs once, before the next write is carried out: somebody else is faster. */

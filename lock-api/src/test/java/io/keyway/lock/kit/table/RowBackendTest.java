@@ -103,6 +103,30 @@ class RowBackendTest {
         assertThat(store.writes).as("it keeps its place").isEqualTo(writes + 1);
     }
 
+    /** A withdrawal that is given up writes nothing, so that no row says that nobody waits. */
+    @Test
+    void aStoreHearsForWhichKeysRequestsWait() throws Exception {
+        Grant held = granted(first.attempt(exclusive(), LIMIT));
+        assertThat(store.waited).as("who holds").isEmpty();
+        Request one = exclusive();
+        Request other = exclusive();
+        second.attempt(one, LIMIT);
+        second.attempt(other, LIMIT);
+        second.attempt(one, LIMIT);
+        assertThat(store.waited).containsExactly(KEY);
+        second.forgotten(one);
+        assertThat(store.waited).as("the other one").containsExactly(KEY);
+        second.forgotten(other);
+        assertThat(store.waited).as("both were given up, and are in the row").isEmpty();
+        second.attempt(one, LIMIT);
+        assertThat(store.waited).containsExactly(KEY);
+        first.release(held, LIMIT);
+        granted(second.attempt(one, LIMIT));
+        assertThat(store.waited).as("who was granted").isEmpty();
+        second.attempt(request(LockMode.EXCLUSIVE, false), LIMIT);
+        assertThat(store.waited).as("who does not queue").isEmpty();
+    }
+
     @Test
     void whatIsRememberedIsNotTrustedLongerThanTheClientBelieves() throws Exception {
         Grant grant = granted(first.attempt(exclusive(), LIMIT));
