@@ -41,7 +41,8 @@ final class Durations {
 
     /** Returns the shortest exact form in one unit; ISO form for what has a part below the millisecond. */
     static String format(Duration duration) {
-        if (duration.isNegative() || duration.toNanosPart() % 1_000_000 != 0) {
+        boolean overflows = duration.toSeconds() > Long.MAX_VALUE / 1_000_000;
+        if (duration.isNegative() || duration.toNanosPart() % 1_000_000 != 0 || overflows) {
             return duration.toString();
         }
         if (duration.toNanosPart() != 0) {

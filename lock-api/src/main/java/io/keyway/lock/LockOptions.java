@@ -81,7 +81,7 @@ public final class LockOptions {
      * Sets after what time the lease ends however well it is renewed: it is LOST then with
      * {@link LeaseLoss.Cause#MAX_HOLD}.
      *
-     * @param maxHold more than zero
+     * @param maxHold more than zero; a century and more is no end
      * @return a copy with that end
      * @throws IllegalArgumentException if not positive
      */

@@ -57,7 +57,7 @@ final class QueueWatch implements Subscription {
     private QueueWatch(ClientServices services, LockKey key, Duration every, Consumer<LockSnapshot> listener) {
         this.services = services;
         this.key = key;
-        this.every = every.toNanos();
+        this.every = TimeLimit.nanos(every);
         this.listener = listener;
     }
 

@@ -18,7 +18,12 @@ final class TimeLimit {
     }
 
     static TimeLimit in(Duration wait, TimeSource time) {
-        return new TimeLimit(time, time.nanoTime() + (wait.compareTo(LONGEST) > 0 ? LONGEST : wait).toNanos());
+        return new TimeLimit(time, time.nanoTime() + nanos(wait));
+    }
+
+    /** Returns that time in nanoseconds, which can be added to a time of the clock; 0 for one that is negative. */
+    static long nanos(Duration time) {
+        return time.isNegative() ? 0 : (time.compareTo(LONGEST) > 0 ? LONGEST : time).toNanos();
     }
 
     /** Returns the time that is left; zero if it is over. */

@@ -53,8 +53,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Group {
     private static final Logger LOG = System.getLogger(Group.class.getName());
-    /** Between two attempts to reach the leader, in milliseconds. */
-    private static final long AGAIN = 200;
+    /** Between two attempts to reach the leader. */
+    private static final Duration AGAIN = Duration.ofMillis(200);
 
     /** Finds the leader and dials; on a thread of its own. */
     interface Search {
@@ -159,8 +159,9 @@ final class Group {
     }
 
     /** By the thread of the group. */
-    private ScheduledFuture<?> after(long millis, Runnable step) {
-        return thread.schedule(() -> run(step), millis, TimeUnit.MILLISECONDS);
+    private ScheduledFuture<?> after(Duration time, Runnable step) {
+        // A time of ages is the longest that the thread can wait.
+        return thread.schedule(() -> run(step), TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
     }
 
     private void fail(Call call, Reason reason, boolean mayBeDone, String why) {
@@ -219,7 +220,7 @@ final class Group {
                 each.send(new Frame(Frame.Kind.HANDED, token, state));
             }
         }
-        ScheduledFuture<?> unused = after(limit.toMillis(), () -> {
+        ScheduledFuture<?> unused = after(limit, () -> {
             if (givenUp == done) {
                 leaveFollowers();
             }
@@ -492,7 +493,7 @@ final class Group {
                         seek();
                     }
                     if (!call.answer.isDone()) {
-                        ScheduledFuture<?> timer = after(limit.toMillis(), () -> expire(call, limit));
+                        ScheduledFuture<?> timer = after(limit, () -> expire(call, limit));
                         CompletionStage<byte[]> answer = call.answer;
                         answer.whenComplete((bytes, failure) -> timer.cancel(false));
                     }
@@ -560,7 +561,7 @@ final class Group {
                         return;
                     }
                     questions.put(number, open);
-                    ScheduledFuture<?> timer = after(limit.toMillis(), () -> {
+                    ScheduledFuture<?> timer = after(limit, () -> {
                         questions.remove(number);
                         all.complete(open.answers());
                     });

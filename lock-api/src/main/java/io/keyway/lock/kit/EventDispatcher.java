@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -89,16 +89,20 @@ final class EventDispatcher {
     /** Runs {@code task}, which completes a future of the user, on the event executor; here if that one has ended. */
     void complete(Runnable task) {
         count(1);
+        AtomicBoolean begun = new AtomicBoolean();
         Runnable counted = () -> {
-            try {
-                inside(task);
-            } finally {
-                count(-1);
+            if (begun.compareAndSet(false, true)) {
+                try {
+                    inside(task);
+                } finally {
+                    count(-1);
+                }
             }
         };
         try {
             executor.execute(counted);
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
+            // Whatever an executor of the application throws, and whatever it does later with what it has.
             LOG.log(Level.DEBUG, "The event executor refuses tasks; a future is completed by the caller", e);
             counted.run();
         }
@@ -151,7 +155,7 @@ final class EventDispatcher {
     private void schedule() {
         try {
             executor.execute(() -> inside(this::deliver));
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
             lock.lock();
             try {
                 drop(queue.size());

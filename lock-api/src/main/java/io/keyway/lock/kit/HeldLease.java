@@ -131,6 +131,9 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
 
     private @Nullable HoldLimit limit;
 
+    /** What kept a grant that was at hand from beginning; seen by the thread that took it. */
+    private @Nullable Throwable unbegun;
+
     private volatile @Nullable CompletableFuture<LeaseLoss> lostStage;
 
     HeldLease(ClientContext client, LockKey key, LockMode mode, int permits, ResolvedOptions options) {
@@ -149,7 +152,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
      * to be held at least for some time is held by the store alone.
      */
     boolean reacquire(int capacity) {
-        return client.mayReacquire()
+        boolean granted = client.mayReacquire()
                 && options.holdAtLeast().isZero()
                 && client.engine()
                         .reacquire(
@@ -160,6 +163,8 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
                                 options.ttl(),
                                 options.owner().metadata(),
                                 this);
+        ensureBegun();
+        return granted;
     }
 
     /** The request is about to be sent. */
@@ -175,6 +180,14 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         PendingAcquire asking = asking();
         if (asking != null) {
             asking.waiting();
+        }
+    }
+
+    @Override
+    public void closed(String why) {
+        PendingAcquire asking = asking();
+        if (asking != null) {
+            asking.closed(why);
         }
     }
 
@@ -200,15 +213,35 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         if (asked != null) {
             asked.granted(granted, grantedToken);
         } else if (phase() == Phase.PENDING) {
-            begin(granted, grantedToken);
+            beginAtHand(granted, grantedToken);
         } else {
             granted.abandon(grantedToken);
+        }
+    }
+
+    /** What goes wrong is told to the owner, and not to the engine, which the owner has called. */
+    private void beginAtHand(LockEngine.Hold granted, long grantedToken) {
+        try {
+            begin(granted, grantedToken);
+        } catch (RuntimeException | Error e) {
+            unbegun = e;
+            giveBackUnbegun(granted, grantedToken);
         }
     }
 
     private @Nullable PendingAcquire asking() {
         PendingAcquire asked = pending;
         return asked == null || asked.isGranted() ? null : asked;
+    }
+
+    /** The grant could not begin: it goes back, and nothing is left of it. */
+    void giveBackUnbegun(LockEngine.Hold granted, long grantedToken) {
+        if (phase() == Phase.PENDING) {
+            state = Phase.RELEASED;
+            granted.abandon(grantedToken);
+        } else {
+            abandon();
+        }
     }
 
     /** The grant is the owner's. */
@@ -428,6 +461,16 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     /** Whether its grant has not come. */
     boolean isAwaited() {
         return phase() == Phase.PENDING;
+    }
+
+    /** Throws what kept a grant at hand from beginning. */
+    private void ensureBegun() {
+        Throwable why = unbegun;
+        if (why instanceof Error error) {
+            throw error;
+        } else if (why instanceof RuntimeException failure) {
+            throw failure;
+        }
     }
 
     /** The client closed while the grant came: the lease was told so, and its release is sent. */

@@ -31,12 +31,12 @@ final class HoldLimit {
     static @Nullable HoldLimit of(ResolvedOptions options, long grantedAt, long firstDeadline) {
         Duration maxHold = options.maxHold();
         boolean once = options.renewal() == Renewal.NONE;
-        if (maxHold != null && !(once && firstDeadline - (grantedAt + maxHold.toNanos()) <= 0)) {
+        long end = maxHold == null ? 0 : grantedAt + Waits.nanos(maxHold);
+        if (maxHold != null && !(once && firstDeadline - end <= 0)) {
             Duration unlockTime = options.unlockTime();
-            long end = grantedAt + maxHold.toNanos();
             return new HoldLimit(
                     end,
-                    unlockTime == null ? end : end - unlockTime.toNanos(),
+                    unlockTime == null ? end : grantedAt + Waits.nanos(maxHold.minus(unlockTime)),
                     Cause.MAX_HOLD,
                     "held for its maxHold of " + ResolvedOptions.text(maxHold));
         }

@@ -24,7 +24,7 @@ final class HoldWarning {
     }
 
     void arm(TimeSource time, long grantedAt, Runnable report) {
-        timer = time.at(grantedAt + warnAfter.toNanos(), report);
+        timer = time.at(grantedAt + Waits.nanos(warnAfter), report);
     }
 
     void cancel() {

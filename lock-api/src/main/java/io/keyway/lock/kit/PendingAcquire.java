@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * or to GONE (time out, interrupt, cancel, close, refusal) once.
  *
  * <p><b>Events.</b> The engine speaks to the lease, which passes on to this what it is told before it is granted, and
- * lets go of it then: waiting, refused, granted, failed, doubt, certain. The caller waits for the outcome, with a limit
- * or without end, or gives up; the client is closed.
+ * lets go of it then: waiting, closed, refused, granted, failed, doubt, certain. The caller waits for the outcome, with
+ * a limit or without end, or gives up; the client is closed.
  *
  * <p><b>Invariants.</b> Who moves it to GONE withdraws the request; a grant that comes later finds it GONE and is
  * released by its token. The outcome is told once. While it is PENDING the client's close finds it.
@@ -67,7 +67,11 @@ final class PendingAcquire extends Registry.Node {
     private final CompletableFuture<Optional<Lease>> outcome = new CompletableFuture<>();
 
     private volatile int state = PENDING;
+    /** The last word of the authority was that it waits for others. */
     private volatile boolean answered;
+    /** Its listeners know that it waits. */
+    private boolean toldWaiting;
+
     private volatile @Nullable String trouble;
     /** Since when it is in trouble, if it is. */
     private volatile long troubledAt;
@@ -319,14 +323,21 @@ final class PendingAcquire extends Registry.Node {
         trouble = null;
         heardAt = client.time().nanoTime();
         client.answered();
-        if (!answered) {
-            answered = true;
+        answered = true;
+        if (!toldWaiting) {
+            toldWaiting = true;
             tell(LockEvent.Type.WAITING);
         }
         Runnable task = whenWaiting;
         if (task != null) {
             task.run();
         }
+    }
+
+    /** The authority grants it to nobody now: what it said of others does not count any more. */
+    void closed(String why) {
+        answered = false;
+        doubt(why);
     }
 
     void refused() {
@@ -337,21 +348,33 @@ final class PendingAcquire extends Registry.Node {
 
     void granted(LockEngine.Hold hold, long token) {
         if (STATE.compareAndSet(this, PENDING, GRANTED)) {
-            forget();
-            client.answered();
-            if (from != null && !from.giveWay()) {
-                giveBack(from, hold, token);
-                outcome.complete(Optional.empty());
-                return;
+            try {
+                outcome.complete(begin(hold, token));
+            } catch (RuntimeException | Error e) {
+                // It ends this request, and nothing of whoever tells of the grant.
+                try {
+                    lease.giveBackUnbegun(hold, token);
+                } finally {
+                    outcome.completeExceptionally(e);
+                }
             }
-            lease.begin(hold, token);
-            outcome.complete(Optional.of(lease));
         } else if (from == null) {
             hold.abandon(token);
         } else {
             from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
             giveBack(from, hold, token);
         }
+    }
+
+    private Optional<Lease> begin(LockEngine.Hold hold, long token) {
+        forget();
+        client.answered();
+        if (from != null && !from.giveWay()) {
+            giveBack(from, hold, token);
+            return Optional.empty();
+        }
+        lease.begin(hold, token);
+        return Optional.of(lease);
     }
 
     /** Its grant was that of {@code from}, which has ended. */
@@ -417,10 +440,10 @@ final class PendingAcquire extends Registry.Node {
         if (answered && trouble == null) {
             return -1;
         }
-        return Math.max(0, client.time().nanoTime() - (answered ? troubledAt : askedAt));
+        return Math.max(0, client.time().nanoTime() - (answered ? troubledAt : heardAt));
     }
 
-    /** Whether the authority has said anything about it. */
+    /** Whether the last word of the authority was that it waits for others. */
     boolean isAnswered() {
         return answered;
     }

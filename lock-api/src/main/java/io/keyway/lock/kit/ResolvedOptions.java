@@ -19,6 +19,9 @@ record ResolvedOptions(
         @Nullable Duration warnAfter,
         Duration holdAtLeast) {
 
+    /** So many seconds have fewer milliseconds than a long holds. */
+    private static final long AGES = Long.MAX_VALUE / 1_000_000;
+
     /**
      * Resolves {@code options}, of which only the ttl has a default from elsewhere.
      *
@@ -73,6 +76,9 @@ record ResolvedOptions(
 
     /** A duration as URLs write it, in whole milliseconds (rounded up) and in the largest unit that divides it. */
     static String text(Duration duration) {
+        if (duration.toSeconds() > AGES) {
+            return duration.toString();
+        }
         long millis = duration.plusNanos(999_999).toMillis();
         if (millis % 3_600_000 == 0 && millis != 0) {
             return millis / 3_600_000 + "h";

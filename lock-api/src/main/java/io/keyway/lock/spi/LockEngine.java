@@ -56,24 +56,7 @@ public interface LockEngine extends AutoCloseable {
     /**
      * A re-acquire that needs no message, as from a cache; asked before each acquire. True: {@code sink.granted} was
      * called, by this thread, and before anything else is told to the sink. False: nothing happened; use
-     * {@link #submit}. An engine that caches permits overrides the other form, which is told the capacity.
-     *
-     * @param key which lock or semaphore
-     * @param mode the mode that is asked for
-     * @param permits how many; 1 for a lock
-     * @param ttl the ttl that is asked for; a cached grant of another one does not serve
-     * @param metadata what the owner says about itself
-     * @param sink where a grant is told
-     * @return whether the grant was told
-     */
-    default boolean reacquire(
-            LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
-        return false;
-    }
-
-    /**
-     * As {@link #reacquire(LockKey, LockMode, int, Duration, Map, Sink)}, by the capacity of this moment: it binds a
-     * re-acquire as it binds a request (rule LK-1301).
+     * {@link #submit}. The capacity of this moment binds it as it binds a request (rule LK-1301).
      *
      * @param key which lock or semaphore
      * @param mode the mode that is asked for
@@ -92,7 +75,7 @@ public interface LockEngine extends AutoCloseable {
             Duration ttl,
             Map<String, String> metadata,
             Sink sink) {
-        return permits <= capacity && reacquire(key, mode, permits, ttl, metadata, sink);
+        return false;
     }
 
     /**
@@ -238,13 +221,21 @@ public interface LockEngine extends AutoCloseable {
     /** Where the fate of one request goes; called in order, one at a time, never under a lock of the engine. */
     interface Sink {
         /**
-         * The request is queued, so the authority has answered: a wait that comes to its end is empty from now on, and
-         * no {@link io.keyway.lock.LockUnavailableException}. May be repeated when its place changes.
+         * The authority has answered: the request waits for others, or, a soft writer's, for its time. A wait that ends
+         * is empty from now on, and no {@link io.keyway.lock.LockUnavailableException}. May be repeated.
          *
          * @param ahead for people; whether it counts the holders is up to the engine
          * @param holders for people
          */
         void waiting(OptionalInt ahead, List<Owner> holders);
+
+        /**
+         * As {@link #doubt}, before a grant and by the authority's own word, as of one that was just started: what
+         * {@link #waiting} said does not count any more.
+         *
+         * @param why the reason, for people
+         */
+        void closed(String why);
 
         /**
          * Final, for {@code queue=false} and conversions: held by another. Not followed by a withdrawal: nothing of the

@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Rules R8 (belief ends at the deadline, exactly) and R9 (one terminal event), on a clock that stands still. */
 class LeaseTest extends ReferenceClients {
@@ -50,6 +51,26 @@ class LeaseTest extends ReferenceClients {
         assertThat(z.options()).isSameAs(x.options());
         assertThat(z.ttl()).isEqualTo(Duration.ofSeconds(10));
         assertThat(own.ttl()).isEqualTo(Duration.ofSeconds(25));
+    }
+
+    /** Nobody lives to see the end of 292 years, at which a clock of nanoseconds overflows. */
+    @Test
+    @Timeout(60)
+    void aLimitOfAgesIsNoLimit() throws Exception {
+        Duration ages = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
+        for (LockOptions options : List.of(
+                LockOptions.none().withMaxHold(ages),
+                LockOptions.none().withMaxHold(ages, ages.minusNanos(1)),
+                LockOptions.none().withMaxHold(ages, Duration.ofDays(365_000)),
+                LockOptions.none().withMaxHold(Duration.ofDays(150_000)),
+                LockOptions.none().withMaxHold(ages).withRenewal(Renewal.NONE),
+                LockOptions.none().withWarnAfter(ages))) {
+            Lease lease = client.lock("x").with(options).tryAcquire().orElseThrow();
+            time(client).advance(Duration.ofSeconds(5));
+            assertThat(lease.state()).as("%s", options).isEqualTo(State.HELD);
+            assertThat(lease.release()).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+        assertThat(types(events)).doesNotContain(LockEvent.Type.HELD_LONG);
     }
 
     @Test

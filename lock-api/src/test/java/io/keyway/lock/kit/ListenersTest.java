@@ -122,8 +122,13 @@ class ListenersTest extends ReferenceClients {
 
     @Test
     void anExecutorThatRefusesLosesEventsButNoFuture() {
+        refuses(new RejectedExecutionException("on purpose"));
+        refuses(new IllegalStateException("on purpose"));
+    }
+
+    private void refuses(RuntimeException why) {
         EventDispatcher dispatcher = new EventDispatcher(task -> {
-            throw new RejectedExecutionException("on purpose");
+            throw why;
         });
         dispatcher.add(event -> {
             throw new AssertionError("cannot be reached");
@@ -133,6 +138,9 @@ class ListenersTest extends ReferenceClients {
         AtomicInteger completed = new AtomicInteger();
         dispatcher.complete(completed::incrementAndGet);
         assertThat(completed).hasValue(1);
+        assertThat(dispatcher.flush(Duration.ofSeconds(60)))
+                .as("nothing is left to tell")
+                .isTrue();
     }
 
     @Test

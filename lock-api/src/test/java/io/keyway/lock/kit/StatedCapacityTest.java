@@ -14,7 +14,6 @@ import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.Request;
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -117,21 +116,5 @@ class StatedCapacityTest extends ReferenceClients {
             counted = OptionalInt.of(4);
             assertThat(lease.permitsOut()).hasValue(4);
         }
-    }
-
-    @Test
-    void anEngineWithoutPermitsInItsCacheIsNotAskedBeyondTheCapacity() {
-        List<Integer> permits = new ArrayList<>();
-        LockEngine engine = (LockEngine) Proxy.newProxyInstance(
-                LockEngine.class.getClassLoader(), new Class<?>[] {LockEngine.class}, (proxy, method, arguments) -> {
-                    if (arguments.length == 7) {
-                        return InvocationHandler.invokeDefault(proxy, method, arguments);
-                    }
-                    permits.add((int) arguments[2]);
-                    return true;
-                });
-        assertThat(engine.reacquire(null, null, 2, 1, null, null, null)).isFalse();
-        assertThat(engine.reacquire(null, null, 2, 2, null, null, null)).isTrue();
-        assertThat(permits).containsExactly(2);
     }
 }

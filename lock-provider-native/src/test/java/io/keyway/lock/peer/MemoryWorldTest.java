@@ -13,6 +13,7 @@ import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.process.Patience;
@@ -117,6 +118,22 @@ class MemoryWorldTest {
         assertThat(lease).isDone();
         assertThat(lease.get().isHeld()).isTrue();
         assertThat(bob.lock("a").tryAcquire()).isEmpty();
+    }
+
+    /** Of a lock that nobody has ever held. */
+    @Test
+    void aTimedTryAtAMemberThatGrantsNothingYetIsNotTaken() throws Exception {
+        world.restart();
+        Duration soon = Duration.ofSeconds(1);
+        assertThatThrownBy(() -> bob.lock("fresh").tryAcquire()).isInstanceOf(LockUnavailableException.class);
+        assertThatThrownBy(() -> bob.lock("fresh").tryAcquire(soon))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("grants nothing");
+        CompletableFuture<Optional<Lease>> later = bob.lock("fresh").tryAcquireAsync(soon);
+        world.advance(soon);
+        assertThatThrownBy(later::join).hasCauseInstanceOf(LockUnavailableException.class);
+        world.advance(Duration.ofSeconds(62));
+        assertThat(bob.lock("fresh").tryAcquire(soon)).isPresent();
     }
 
     @Test

@@ -138,7 +138,8 @@ class TestingExampleTest {
 
         world.restart();
 
-        assertFalse(new Nightly(locks, List.of()).run()); // nothing new is granted for a little more than maxTtl
+        // Nothing new is granted for a little more than maxTtl, and nobody is said to hold it.
+        assertThrows(LockUnavailableException.class, () -> new Nightly(locks, List.of()).run());
         world.advance(Duration.ofMinutes(1));
         assertTrue(new Nightly(locks, List.of()).run());
         assertTrue(held.isHeld());

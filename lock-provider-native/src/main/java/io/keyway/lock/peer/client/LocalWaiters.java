@@ -555,7 +555,8 @@ class LocalWaiters {
         if (waiter != null && blocked.last()) {
             turn.tell(new LockNotice.Failed(key, blocked.request(), blocked.why(), waiter.call.user()));
         } else if (waiter != null) {
-            tellTrouble(waiter, blocked.why(), turn);
+            boolean queues = waiter.call.queue() && !waiter.call.waitsSoftly() && !waiter.converts();
+            places().closed(waiter, queues ? queue : WaiterList.NONE, blocked.why(), turn);
         }
     }
 

@@ -12,12 +12,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Has each of the users of one client who queue for a lock hear once that it waits: by the place that the manager tells
- * of the first, by who of the client holds the lock, or because the member has the request and did not grant it.
+ * of the first, by who of the client holds the lock, or because the member has the request and did not grant it. While
+ * the manager grants nobody anything each hears that instead.
  */
 final class PlaceNews {
     private final Key key;
     /** What the manager last said of a waiter's place; null while nothing is known. */
     private LockMessage.@Nullable Place place;
+    /** Why the manager grants nobody anything, as it last said; null if it has said a place since. */
+    private @Nullable String closed;
 
     /** The message whose receipt by the member tells all who wait behind it that they wait; 0 if none is asked for. */
     private long receipt;
@@ -33,7 +36,9 @@ final class PlaceNews {
      */
     void joined(Waiter waiter, WaiterList queue, @Nullable List<Participant> local, Turn turn) {
         List<Participant> holders = local != null || place == null ? local : place.holders();
-        if (holders == null) {
+        if (closed != null && local == null) {
+            tellClosed(waiter, closed, turn);
+        } else if (holders == null) {
             askForReceipt(queue, turn);
         } else if (!waiter.told) {
             tellWaiting(waiter, -1, holders, turn);
@@ -43,8 +48,24 @@ final class PlaceNews {
     /** That waiter learns its place; those behind it learn that they wait. */
     void placed(Waiter asked, LockMessage.Place now, WaiterList queue, Turn turn) {
         place = now;
+        closed = null;
         tellWaiting(asked, now.ahead(), now.holders(), turn);
         tellAll(queue, now.holders(), turn);
+    }
+
+    /** Nobody is granted anything now: that waiter learns it, and those of the queue who have not asked. */
+    void closed(Waiter asked, WaiterList queue, String why, Turn turn) {
+        place = null;
+        closed = why;
+        tellClosed(asked, why, turn);
+        for (Waiter each = queue.last(); each != null && !each.isSent(); each = each.before) {
+            tellClosed(each, why, turn);
+        }
+    }
+
+    private void tellClosed(Waiter waiter, String why, Turn turn) {
+        waiter.told = false;
+        turn.tell(new LockNotice.Trouble(key, waiter.call.request(), why, true, waiter.call.user()));
     }
 
     /** Those who know nothing learn that they wait. They came last; the first of all hears from the manager itself. */
@@ -97,16 +118,18 @@ final class PlaceNews {
     /** The lock is this client's: what was said of places is of no use any more. */
     void forgetPlace() {
         place = null;
+        closed = null;
     }
 
     PlaceNews copy() {
         PlaceNews copy = new PlaceNews(key);
         copy.place = place;
         copy.receipt = receipt;
+        copy.closed = closed;
         return copy;
     }
 
     void encode(StateEncoder out) {
-        out.put(receipt).value(String.valueOf(place));
+        out.put(receipt).value(String.valueOf(place)).value(String.valueOf(closed));
     }
 }

@@ -414,8 +414,11 @@ public final class Router<C extends Router.Connection> {
             corrected(connection);
             askAgain(away.key(), away.call());
         } else if (notice instanceof LockNotice.Trouble said) {
-            String why = server + " does not serve: " + said.why();
-            world.tell(connection, new LockNotice.Trouble(said.key(), said.request(), why, said.user()));
+            String why = said(connection)
+                    .opening
+                    .why(said, server, world.now())
+                    .orElse(server + " does not serve: " + said.why());
+            world.tell(connection, said.because(why));
         } else if (notice instanceof LockNotice.Failed failed) {
             String why = server + ": " + failed.why();
             if (!surveyFailed(connection, failed.request(), why)) {
@@ -430,10 +433,6 @@ public final class Router<C extends Router.Connection> {
             surveyed(connection, page);
         } else {
             world.tell(connection, notice);
-            if (notice instanceof LockNotice.Waiting) {
-                OpeningWatch opening = said(connection).opening;
-                opening.why(notice, server, world.now()).ifPresent(why -> world.tell(connection, why));
-            }
         }
     }
 

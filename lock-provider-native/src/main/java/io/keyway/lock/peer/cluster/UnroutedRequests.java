@@ -50,7 +50,7 @@ final class UnroutedRequests {
         }
     }
 
-    /** Nobody answers; who waits hlistener why, once for each cause. */
+    /** Nobody answers; whoever waits hears why, once for each cause. */
     void trouble(Unreachable why) {
         if (!why.equals(trouble)) {
             trouble = why;

@@ -129,11 +129,18 @@ public final class NativeEngine implements RaisingEngine {
                 server() + " is not available: " + why + ". Try again.", null, server(), cause);
     }
 
-    /** What a cell tells; on the thread of all cells of this client. */
+    /** What a cell tells; on the thread of all cells of this client, which a sink that fails does not end. */
     private void heard(Notice notice, ClientCell origin) {
-        if (!(notice instanceof LockNotice said)) {
-            return;
+        try {
+            if (notice instanceof LockNotice said) {
+                heard(said, origin);
+            }
+        } catch (RuntimeException e) {
+            LOG.error("a user of this client failed; the others go on", e);
         }
+    }
+
+    private void heard(LockNotice said, ClientCell origin) {
         if (said instanceof LockNotice.Granted granted) {
             if (granted.user() instanceof Conversion conversion) {
                 conversion.from().becameAnother(conversion.token());
@@ -147,7 +154,7 @@ public final class NativeEngine implements RaisingEngine {
         } else if (said instanceof LockNotice.Refused refused) {
             sink(refused.user()).refused(owners(refused.holders()));
         } else if (said instanceof LockNotice.Trouble trouble) {
-            sink(trouble.user()).doubt(trouble.why());
+            trouble.tell(sink(trouble.user()));
         } else if (said instanceof LockNotice.Failed failed) {
             LockUnavailableException why = failed.lasting()
                     ? LockUnavailableException.lasting(failed.why(), origin.server())

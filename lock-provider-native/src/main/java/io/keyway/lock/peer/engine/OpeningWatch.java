@@ -2,8 +2,8 @@
 package io.keyway.lock.peer.engine;
 
 import io.keyway.lock.peer.Opening;
-import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.service.LockNotice;
+import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.peer.session.WelcomeInfo;
 import java.time.Duration;
 import java.util.Optional;
@@ -34,13 +34,9 @@ public final class OpeningWatch {
                 server, Duration.ofNanos(known.openAt() - now), known.greeting().fresh()));
     }
 
-    /** Why a request waits though nobody holds the lock, if that is so. */
-    public Optional<Notice> why(Notice told, String server, long now) {
-        if (!(told instanceof LockNotice.Waiting waiting) || !waiting.holders().isEmpty()) {
-            return Optional.empty();
-        }
-        return opening(server, now)
-                .map(opening ->
-                        new LockNotice.Trouble(waiting.key(), waiting.request(), opening.toString(), waiting.user()));
+    /** Why a request waits though nobody holds the lock, with the time that is left, if that is known. */
+    public Optional<String> why(LockNotice.Trouble told, String server, long now) {
+        boolean opens = told.closed() && told.why().equals(RefusalCause.OPENING.why());
+        return opens ? opening(server, now).map(Opening::toString) : Optional.empty();
     }
 }

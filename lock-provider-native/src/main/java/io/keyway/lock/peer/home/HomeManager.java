@@ -60,6 +60,10 @@ public final class HomeManager implements Machine {
         long token;
         /** The members that its client knows to be silent. */
         List<String> silent = List.of();
+        /** Its client knows that this member grants nothing yet. */
+        boolean keptOut;
+        /** Its place; null as long as that is not known. */
+        HomeCall.@Nullable Placed place;
 
         Wait(Peer peer, LockMessage.Acquire request, long since, long until) {
             this.peer = peer;
@@ -72,6 +76,8 @@ public final class HomeManager implements Machine {
             Wait copy = new Wait(peer, request, since, until);
             copy.token = token;
             copy.silent = silent;
+            copy.keptOut = keptOut;
+            copy.place = place;
             return copy;
         }
     }
@@ -168,8 +174,9 @@ public final class HomeManager implements Machine {
         } else if (call instanceof HomeCall.Placed placed) {
             Wait wait = waits.get(placed.number());
             if (wait != null && !wait.request.noWait()) {
-                long request = wait.request.request();
-                turn.send(wait.peer, new LockMessage.Place(key, request, placed.ahead(), placed.holders()));
+                wait.place = placed;
+                wait.keptOut = false;
+                tellPlace(wait, turn);
             }
         } else if (call instanceof HomeCall.Waiting waiting) {
             blocked(waiting, turn);
@@ -233,6 +240,9 @@ public final class HomeManager implements Machine {
             asks.put(number, wait);
         }
         turn.member().await(from, key, request.ttl());
+        if (turn.member().quarantined() && !request.noWait()) {
+            tellKeptOut(wait, turn);
+        }
         boolean wantPlace = request.wantPlace() && !request.noWait();
         LockMode mode = request.mode();
         boolean noWait = request.noWait();
@@ -299,6 +309,22 @@ public final class HomeManager implements Machine {
         turn.send(wait.peer, new LockMessage.NotGranted(key, wait.request.request(), cause, holders));
     }
 
+    /** While too few members answer, a place says nothing. */
+    private void tellPlace(Wait wait, Turn turn) {
+        HomeCall.Placed place = wait.place;
+        if (place != null && wait.silent.isEmpty()) {
+            turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), place.ahead(), place.holders()));
+        }
+    }
+
+    private void tellKeptOut(Wait wait, Turn turn) {
+        if (!wait.keptOut && wait.place == null) {
+            wait.keptOut = true;
+            String why = RefusalCause.OPENING.why();
+            turn.send(wait.peer, new LockMessage.Blocked(key, wait.request.request(), false, why));
+        }
+    }
+
     /** Some members have not answered; a request that does not wait is asked about when its patience is over. */
     private void blocked(HomeCall.Waiting waiting, Turn turn) {
         Wait wait = waits.get(waiting.number());
@@ -307,10 +333,15 @@ public final class HomeManager implements Machine {
         }
         boolean over = wait.request.noWait() && turn.now() - wait.until >= 0;
         if (waiting.silent().isEmpty()) {
+            boolean again = !wait.silent.isEmpty();
             wait.silent = List.of();
             if (over) {
                 RefusalCause cause = waiting.asked() ? RefusalCause.HELD : RefusalCause.OPENING;
                 refuse(waiting.number(), wait, cause, List.of(), turn);
+            } else if (again) {
+                tellPlace(wait, turn);
+            } else if (!waiting.asked() && !wait.request.noWait()) {
+                tellKeptOut(wait, turn);
             }
             return;
         }
@@ -572,7 +603,7 @@ public final class HomeManager implements Machine {
         out.put(waits.size());
         waits.forEach((number, wait) -> {
             out.put(number).put(wait.peer).value(wait.request).time(wait.since).time(wait.until);
-            out.put(wait.token).value(wait.silent);
+            out.put(wait.token).value(wait.silent).put(wait.keptOut).value(String.valueOf(wait.place));
         });
         held.values().forEach(grant -> grant.encode(out));
         out.put(held.size())

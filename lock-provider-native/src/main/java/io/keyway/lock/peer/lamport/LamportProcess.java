@@ -427,6 +427,8 @@ class LamportProcess implements Machine {
             look(entry.name, turn);
             if (!request.given) {
                 turn.goal(LamportGoal.WAITED_FOR_A_RELEASE);
+                var before = queues.getOrDefault(entry.name, new TreeMap<>()).headMap(entry.ticket);
+                place(entry, before.size() - 1, turn);
                 if (request.answerAtOnce) {
                     call(entry.name, new HomeCall.Behind(request.number, holders(entry.name, turn)), turn);
                 }
@@ -454,9 +456,15 @@ class LamportProcess implements Machine {
         }
     }
 
+    /** As long as not all have answered nobody may hold what it waits for, and it is told nothing. */
     private void place(Entry entry, int ahead, Turn turn) {
         Own request = entry.own;
-        if (request != null && request.wantPlace && !request.given && ahead >= 0 && ahead != request.told) {
+        if (request != null
+                && request.answered
+                && request.wantPlace
+                && !request.given
+                && ahead >= 0
+                && ahead != request.told) {
             request.told = ahead;
             call(entry.name, new HomeCall.Placed(request.number, ahead, holders(entry.name, turn)), turn);
         }
@@ -628,15 +636,6 @@ class LamportProcess implements Machine {
             unanswered.put(ticket.stamp(), entry);
             insert(entry, turn);
             sayToAll(request(entry, turn), turn);
-            if (want.wantPlace()) {
-                place(
-                        entry,
-                        queues.getOrDefault(want.name(), new TreeMap<>())
-                                        .headMap(ticket)
-                                        .size()
-                                - 1,
-                        turn);
-            }
         }
         answered(turn);
     }

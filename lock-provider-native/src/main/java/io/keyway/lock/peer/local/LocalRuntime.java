@@ -247,15 +247,14 @@ public final class LocalRuntime implements ClientRuntime {
         public void heard(Notice notice) {
             LocalRuntime client = LocalRuntime.this;
             listener.accept(notice instanceof LockNotice.Trouble trouble ? placed(trouble) : notice, client);
-            opening.why(notice, server, System.nanoTime()).ifPresent(why -> listener.accept(why, client));
         }
 
         /** Names the process that does not answer, where the trouble itself names neither it nor the directory. */
         private LockNotice.Trouble placed(LockNotice.Trouble trouble) {
             return trouble.why().contains(config().directory().path().toString())
                     ? trouble
-                    : new LockNotice.Trouble(
-                            trouble.key(), trouble.request(), server + ": " + trouble.why(), trouble.user());
+                    : trouble.because(
+                            opening.why(trouble, server, System.nanoTime()).orElse(server + ": " + trouble.why()));
         }
 
         @Override

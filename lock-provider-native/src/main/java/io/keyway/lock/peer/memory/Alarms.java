@@ -4,6 +4,7 @@ package io.keyway.lock.peer.memory;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.spi.TimeSource;
 import java.util.PriorityQueue;
+import java.util.function.Consumer;
 
 /** What is due at some time of a world, in order. On the world's thread, but for {@link Alarm#cancel}. */
 final class Alarms {
@@ -25,9 +26,9 @@ final class Alarms {
             this.task = task;
         }
 
-        private void ring() {
+        private void ring(Consumer<Runnable> runner) {
             if (!cancelled) {
-                task.run();
+                runner.accept(task);
             }
         }
 
@@ -53,14 +54,14 @@ final class Alarms {
         }
     }
 
-    /** Rings the first one if it is due; false if none is. */
-    boolean ring(long now) {
+    /** Rings the first one, by {@code runner}, if it is due; false if none is. */
+    boolean ring(long now, Consumer<Runnable> runner) {
         Alarm first = queue.peek();
         if (first == null || first.at - now > 0) {
             return false;
         }
         queue.poll();
-        first.ring();
+        first.ring(runner);
         return true;
     }
 

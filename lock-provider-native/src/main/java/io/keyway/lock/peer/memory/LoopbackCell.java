@@ -90,7 +90,7 @@ final class LoopbackCell implements Driver {
             cell.input(inputs.removeFirst(), this);
         }
         cell.flush(this);
-        listener.turned(cell.sessions());
+        world.guarded(() -> listener.turned(cell.sessions()));
         return true;
     }
 
@@ -182,6 +182,6 @@ final class LoopbackCell implements Driver {
 
     @Override
     public void deliver(Notice notice) {
-        listener.heard(notice);
+        world.guarded(() -> listener.heard(notice));
     }
 }

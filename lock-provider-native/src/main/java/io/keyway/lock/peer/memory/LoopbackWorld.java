@@ -20,6 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A driver that runs the cells of one JVM on one thread and carries frames between them without delay. Time is the
@@ -28,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Everything but the inbox belongs to the world's thread; other threads come in through tasks.
  */
 public final class LoopbackWorld implements TimeSource, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LoopbackWorld.class);
+
     private final boolean manual;
     private final Thread thread;
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -271,7 +275,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
                 task.run();
                 busy = true;
             }
-            while (alarms.ring(nanoTime())) {
+            while (alarms.ring(nanoTime(), this::guarded)) {
                 worked++;
                 busy = true;
             }
@@ -281,6 +285,15 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
                     busy = true;
                 }
             }
+        }
+    }
+
+    /** What fails in what a cell or an alarm calls is no matter of the others, who have this world in common. */
+    void guarded(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            LOG.error("a task of {} failed; the others go on", thread.getName(), e);
         }
     }
 

@@ -17,7 +17,6 @@ import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.LockSettings;
-import io.keyway.lock.peer.service.Participant;
 import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.peer.service.SharedGoal;
 import io.keyway.lock.spi.TreeModes;
@@ -69,9 +68,6 @@ public class LockManager implements Machine {
     private static final int KEPT = 3;
     private static final int WATCH = 4;
     private static final int QUIET = 5;
-
-    /** No more holders are named to one who waits or is refused. */
-    private static final int SHOWN = 16;
 
     private final Key key;
     private final LockSettings settings;
@@ -141,6 +137,7 @@ public class LockManager implements Machine {
                 turn.goal(LockGoal.GRANT_AFTER_QUARANTINE);
             }
             serve(turn);
+            places().tellThoseKeptOut(mayGrant(turn), turn);
         } else if (call instanceof LockCall.Import grant) {
             imported(grant, turn);
         } else if (call instanceof LockCall.Disown disowned) {
@@ -243,7 +240,7 @@ public class LockManager implements Machine {
         WaitQueue.Wait wait = softWriters.find(from, request.request());
         if (wait != null) {
             recalls().askForSoftWriters(turn);
-            tellPlace(wait, 0, turn);
+            places().tell(wait, 0, mayGrant(turn), turn);
         }
     }
 
@@ -271,6 +268,10 @@ public class LockManager implements Machine {
         return request.mode() != LockMode.PERMITS || grants.claims().permits() + request.permits() <= grants.ceiling();
     }
 
+    private Places places() {
+        return new Places(key, grants, admission, waiters);
+    }
+
     private boolean mayGrant(Turn turn) {
         return !closed() && !turn.member().quarantined();
     }
@@ -289,13 +290,8 @@ public class LockManager implements Machine {
             recalls().want(wait, turn);
         }
         if (wait.request.wantPlace()) { // once: the rest of the way is told by SHOW
-            tellPlace(wait, waits.ahead(wait), turn);
+            places().tell(wait, waits.ahead(wait), mayGrant(turn), turn);
         }
-    }
-
-    private void tellPlace(WaitQueue.Wait wait, int ahead, Turn turn) {
-        List<Participant> holders = grants.participants(SHOWN, turn.now());
-        turn.send(wait.peer, new LockMessage.Place(key, wait.request.request(), ahead, holders));
     }
 
     private void withdraw(Peer from, long request, Turn turn) {
@@ -343,15 +339,14 @@ public class LockManager implements Machine {
     }
 
     private void refuse(Peer peer, LockMessage.Acquire request, RefusalCause cause, Turn turn) {
-        turn.send(
-                peer,
-                new LockMessage.NotGranted(key, request.request(), cause, grants.participants(SHOWN, turn.now())));
+        var holders = grants.participants(Places.SHOWN, turn.now());
+        turn.send(peer, new LockMessage.NotGranted(key, request.request(), cause, holders));
     }
 
     private void impatient(Turn turn) {
         for (WaitQueue.Wait wait : waiters.noWaits()) {
             if (turn.now() - wait.until() >= 0) {
-                refuse(wait, grants.isEmpty() ? RefusalCause.OPENING : RefusalCause.HELD, turn);
+                refuse(wait, places().refusal(wait, mayGrant(turn)), turn);
             }
         }
         armPatience(turn);
@@ -768,6 +763,7 @@ public class LockManager implements Machine {
         } else if (!reassertions().take(from, claim, waiters.areThere(), turn)) {
             conflict(from, claim, turn);
         }
+        places().tellThoseKeptOut(mayGrant(turn), turn);
     }
 
     /** Its client has not heard that its mode was changed: it claims the weaker grant that it had, or asked for. */
@@ -793,6 +789,7 @@ public class LockManager implements Machine {
         reassertions().over(turn.now()).forEach(grant -> finish(grant, grant.hi, turn));
         reassertions().arm(turn);
         serve(turn);
+        places().tellThoseKeptOut(mayGrant(turn), turn);
     }
 
     // Breaks by an administrator

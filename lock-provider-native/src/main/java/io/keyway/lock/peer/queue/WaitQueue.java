@@ -43,6 +43,9 @@ final class WaitQueue {
         /** The member is to say when the session is heard again. */
         private boolean listening;
 
+        /** Its client knows that nobody is in its way, and that nothing may be granted. */
+        boolean keptOut;
+
         private Wait(Peer peer, LockMessage.Acquire request, long since, long came, long order) {
             this.peer = peer;
             this.request = request;
@@ -111,6 +114,7 @@ final class WaitQueue {
         private Wait copy() {
             Wait copy = new Wait(peer, request, since, came, order);
             copy.listening = listening;
+            copy.keptOut = keptOut;
             return copy;
         }
     }
@@ -315,7 +319,7 @@ final class WaitQueue {
         out.put(inOrder.size());
         for (Wait wait : inOrder) {
             out.put(wait.peer).value(wait.request).time(wait.since).time(wait.came);
-            out.put(wait.listening).value(noWaits.asked(wait));
+            out.put(wait.listening).put(wait.keptOut).value(noWaits.asked(wait));
         }
     }
 }

@@ -7,6 +7,7 @@ import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.wire.LogText;
 import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Probe;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -42,9 +43,36 @@ public sealed interface LockNotice extends Notice {
             List<Participant> holders,
             @Nullable Object user) implements LockNotice {}
 
-    /** The member can't be reached; the request stays, and trying goes on. */
+    /**
+     * The member can't be reached, or grants nothing now; the request stays, and trying goes on.
+     *
+     * @param closed the member itself has said so: what it said before of that request does not count any more
+     */
     record Trouble(
-            Key key, long request, String why, @Nullable Object user) implements LockNotice {}
+            Key key,
+            long request,
+            String why,
+            boolean closed,
+            @Nullable Object user) implements LockNotice {
+        /** One of which the member knows nothing. */
+        public Trouble(Key key, long request, String why, @Nullable Object user) {
+            this(key, request, why, false, user);
+        }
+
+        /** Tells the user of that request. */
+        public void tell(LockEngine.Sink to) {
+            if (closed) {
+                to.closed(why);
+            } else {
+                to.doubt(why);
+            }
+        }
+
+        /** The same, for other reasons. */
+        public Trouble because(String other) {
+            return new Trouble(key, request, other, closed, user);
+        }
+    }
 
     /**
      * Final: the request cannot be served. Also of the requests for names, status and break.

@@ -80,6 +80,12 @@ public final class TracedEngine implements RaisingEngine {
         }
 
         @Override
+        public void closed(String why) {
+            here("told: nobody is granted " + lock + " now: " + why);
+            to.closed(why);
+        }
+
+        @Override
         public void refused(List<Owner> holders) {
             here("told: " + lock + " is another's");
             to.refused(holders);
@@ -190,12 +196,6 @@ public final class TracedEngine implements RaisingEngine {
     @Override
     public void submitWaiting(Request request, Sink sink) {
         engine.submitWaiting(request, asks(request, sink, request.queue() ? "" : ", now or never"));
-    }
-
-    @Override
-    public boolean reacquire(
-            LockKey key, LockMode mode, int permits, Duration ttl, Map<String, String> metadata, Sink sink) {
-        return engine.reacquire(key, mode, permits, ttl, metadata, new Told(sink, key, mode, permits));
     }
 
     @Override

@@ -3,24 +3,22 @@ package io.keyway.lock.peer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.keyway.lock.LockMode;
 import io.keyway.lock.peer.Opening;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.service.Participant;
+import io.keyway.lock.peer.service.RefusalCause;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.WelcomeInfo;
-import io.keyway.lock.spi.Owner;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class OpeningWatchTest {
     private static final long SECOND = 1_000_000_000;
     private static final Key KEY = LeaseKeys.lock("n");
-    private static final LockNotice.Waiting FIRST = new LockNotice.Waiting(KEY, 7, 0, List.of(), "user");
+    private static final LockNotice.Trouble OPENS =
+            new LockNotice.Trouble(KEY, 7, RefusalCause.OPENING.why(), true, "user");
 
     private final OpeningWatch watch = new OpeningWatch();
 
@@ -42,16 +40,15 @@ class OpeningWatchTest {
     }
 
     @Test
-    void whoWaitsForAMemberAndForNobodyElseHearsOfIt() {
+    void whoWaitsForAMemberAndForNobodyElseHearsForHowLong() {
         watch.greeted(greeting(40 * SECOND), 5);
 
         assertThat(watch.opening("a:1", 5 + SECOND)).contains(new Opening("a:1", Duration.ofSeconds(39), false));
-        assertThat(watch.why(FIRST, "a:1", 5 + SECOND))
-                .contains(new LockNotice.Trouble(
-                        KEY, 7, "a:1 was just started, or has taken over, and grants nothing for another 39s", "user"));
-        Participant holder = new Participant(new Owner("c", Map.of()), LockMode.EXCLUSIVE, 1, 1, 1);
-        assertThat(watch.why(new LockNotice.Waiting(KEY, 7, 1, List.of(holder), "user"), "a:1", 5 + SECOND))
+        assertThat(watch.why(OPENS, "a:1", 5 + SECOND))
+                .contains("a:1 was just started, or has taken over, and grants nothing for another 39s");
+        assertThat(watch.why(OPENS.because("b:1 does not answer"), "a:1", 5 + SECOND))
                 .isEmpty();
+        assertThat(watch.why(OPENS, "a:1", 50 * SECOND)).isEmpty();
     }
 
     @Test

@@ -104,6 +104,9 @@ class UntoldUsesTest {
         }
 
         @Override
+        public void closed(String why) {}
+
+        @Override
         public void refused(List<Owner> holders) {
             told.add("refused");
         }
@@ -135,6 +138,9 @@ class UntoldUsesTest {
 
         @Override
         public void waiting(OptionalInt ahead, List<Owner> holders) {}
+
+        @Override
+        public void closed(String why) {}
 
         @Override
         public void refused(List<Owner> holders) {}

@@ -26,6 +26,7 @@ class HomeManagerTest {
 
     private final List<Call> calls = new ArrayList<>();
     private final List<Message> sent = new ArrayList<>();
+    private boolean quarantined;
     private final HomeManager manager =
             new HomeManager(LOCK, COORDINATOR, LockSettings.defaults().withoutCache(), true);
     private final MemberTurn turn = new MemberTurn() {
@@ -62,7 +63,7 @@ class HomeManagerTest {
 
         @Override
         public boolean quarantined() {
-            return false;
+            return quarantined;
         }
 
         @Override
@@ -152,6 +153,34 @@ class HomeManagerTest {
         sent.clear();
         ask(most + 3, false, 0);
         assertThat(sent).as("it waits").isEmpty();
+    }
+
+    /** A member that waits for the end of leases of before grants nobody anything, and says so at once. */
+    @Test
+    void whoAsksAMemberThatGrantsNothingYetHearsThat() {
+        quarantined = true;
+        ask();
+        assertThat(sent).containsExactly(new LockMessage.Blocked(LOCK, 7, false, RefusalCause.OPENING.why()));
+        manager.called(new HomeCall.Waiting(1, false, "a majority must answer", List.of()), turn);
+        assertThat(sent).as("once").hasSize(1);
+        quarantined = false;
+        manager.called(new HomeCall.Placed(1, 2, List.of()), turn);
+        assertThat(sent).last().isEqualTo(new LockMessage.Place(LOCK, 7, 2, List.of()));
+    }
+
+    @Test
+    void whoWaitsHearsOfItsPlaceAgainWhenThoseThatWereSilentAnswer() {
+        ask();
+        assertThat(sent).isEmpty();
+        manager.called(new HomeCall.Placed(1, 0, List.of()), turn);
+        manager.called(new HomeCall.Waiting(1, true, "a majority must answer", List.of("b:1", "c:1")), turn);
+        manager.called(new HomeCall.Placed(1, 1, List.of()), turn);
+        manager.called(new HomeCall.Waiting(1, true, "a majority must answer", List.of()), turn);
+        assertThat(sent)
+                .containsExactly(
+                        new LockMessage.Place(LOCK, 7, 0, List.of()),
+                        new LockMessage.Blocked(LOCK, 7, false, "a majority must answer, and b:1, c:1 do not"),
+                        new LockMessage.Place(LOCK, 7, 1, List.of()));
     }
 
     @Test

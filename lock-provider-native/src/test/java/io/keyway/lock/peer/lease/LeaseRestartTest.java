@@ -12,6 +12,7 @@ import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.service.Tokens;
 import io.keyway.lock.spi.Owner;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +36,53 @@ class LeaseRestartTest extends LeaseScenarios {
         world.settle();
         assertThat(c(1).believes("a")).isGreaterThan(token);
         assertThat(world.goals).contains(LockGoal.BELIEF_FROZEN, LockGoal.REASSERTED);
+    }
+
+    /** Nobody holds it: to wait is to wait for the member, until somebody has it. */
+    @Test
+    void whoWaitsForAMemberThatGrantsNothingYetIsNotToldThatItIsTaken() {
+        world.restart(true);
+        long first = c(0).acquireWithPlace("a");
+        long behind = c(0).acquireWithPlace("a");
+        long other = c(1).acquireWithPlace("a");
+        world.settle();
+        assertThat(c(0).places()).isEmpty();
+        assertThat(c(1).places()).isEmpty();
+        assertThat(closedTo(c(0))).containsExactly(first, behind);
+        assertThat(closedTo(c(1))).containsExactly(other);
+        long late = c(0).acquireWithPlace("a");
+        world.settle();
+        assertThat(closedTo(c(0))).containsExactly(first, behind, late);
+
+        world.advance(5 * TTL);
+
+        assertThat(c(0).believes("a")).isPositive();
+        assertThat(c(0).places()).containsExactlyInAnyOrder(behind + ":-1", late + ":-1");
+        assertThat(c(1).places()).hasSize(1).first().asString().startsWith(other + ":");
+    }
+
+    @Test
+    void whoWaitsForAHolderThatClaimsItsGrantIsToldThatItIsTaken() {
+        c(0).acquire("a");
+        world.settle();
+        c(0).isolate();
+        world.restart(true);
+        long next = c(1).acquireWithPlace("a");
+        world.settle();
+        assertThat(closedTo(c(1))).containsExactly(next);
+        assertThat(c(1).places()).isEmpty();
+        c(0).lose(true);
+        c(0).open();
+        world.settle();
+        assertThat(c(0).believes("a")).isPositive();
+        assertThat(c(1).places()).containsExactly(next + ":0");
+    }
+
+    private static List<Long> closedTo(LeaseWorld.Client client) {
+        return client.notices.stream()
+                .filter(notice -> notice instanceof LockNotice.Trouble trouble && trouble.closed())
+                .map(notice -> ((LockNotice.Trouble) notice).request())
+                .toList();
     }
 
     @Test

@@ -15,17 +15,31 @@ class LoopbackWorldTest {
     @Test
     void whoWaitsForAWorldThatFailsIsToldWhy() {
         LoopbackWorld world = new LoopbackWorld("failing", true);
-        world.at(5, () -> {
-            throw new AssertionError("on purpose");
-        });
-        assertThat(world.step(4)).isFalse();
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(() -> world.step(10))
+            assertThatThrownBy(() -> world.member(() -> {
+                        throw new AssertionError("on purpose");
+                    }))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessage("this world has ended")
                     .hasRootCauseMessage("on purpose");
         }
         world.close();
+    }
+
+    @Test
+    void anAlarmThatFailsEndsNeitherTheWorldNorTheOthers() {
+        try (LoopbackWorld world = new LoopbackWorld("alarmed", true)) {
+            CompletableFuture<String> other = new CompletableFuture<>();
+            world.at(5, () -> {
+                throw new AssertionError("on purpose");
+            });
+            world.at(5, () -> other.complete("rang"));
+
+            assertThat(world.step(10)).isTrue();
+            assertThat(world.step(10)).isFalse();
+
+            assertThat(other).isCompletedWithValue("rang");
+        }
     }
 
     @Test

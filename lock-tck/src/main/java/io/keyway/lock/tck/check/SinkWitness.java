@@ -91,6 +91,11 @@ final class SinkWitness implements LockEngine.Sink {
     }
 
     @Override
+    public void closed(String why) {
+        told("closed", () -> sink.closed(why));
+    }
+
+    @Override
     public void refused(List<Owner> holders) {
         told("refused", () -> sink.refused(holders));
     }

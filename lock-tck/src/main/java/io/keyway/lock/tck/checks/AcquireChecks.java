@@ -20,10 +20,57 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /** Rules 301, 305, 306, 309 and 312: how a lock is asked for. */
 final class AcquireChecks {
+    @Check(rules = "LK-315", from = Profile.SMOKE)
+    @Hint("Which time that the application gives is added to a clock, and overflows? It has to end at the longest time "
+            + "that the clock can tell, or to be refused when it is given.")
+    void aTimeOfAgesKeepsNobodyWaiting(CheckContext t) throws Exception {
+        Duration ages = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
+        LockClient client = t.client("patient");
+        LockClient other = t.client("other");
+        for (LockOptions options : List.of(
+                LockOptions.none().withMaxHold(ages),
+                LockOptions.none().withMaxHold(ages, ages.minusNanos(1)),
+                LockOptions.none().withWarnAfter(ages))) {
+            String name = t.freshName();
+            ends(
+                    t,
+                    "an acquire of a free lock with " + options,
+                    other,
+                    name,
+                    () -> client.lock(name).with(options).acquire());
+        }
+        String name = t.freshName();
+        ends(
+                t,
+                "tryAcquire(" + ages + ") of a free lock",
+                other,
+                name,
+                () -> client.lock(name).tryAcquire(ages).orElseThrow());
+        ends(
+                t,
+                "tryAcquireAsync(" + ages + ") of a free lock",
+                other,
+                name,
+                () -> client.lock(name).tryAcquireAsync(ages).get().orElseThrow());
+    }
+
+    private static void ends(CheckContext t, String what, LockClient other, String name, Callable<Lease> acquire)
+            throws Exception {
+        Task<Lease> task = t.start(what, acquire);
+        t.expectEnd(t.ttl(), task, what + " has not ended after a ttl");
+        Lease lease = task.get();
+        t.expect(lease.isHeld(), what + " gave a lease that is not held");
+        t.pass(t.ttl(1, 4));
+        t.expect(lease.isHeld(), what + " gave a lease that was lost a quarter of the ttl later");
+        t.expectEqual("the release", ReleaseOutcome.RELEASED, lease.release());
+        t.expectFreeSoon(other, name, what + " was followed by a release");
+    }
+
     @Check(rules = "LK-301 LK-305", from = Profile.SMOKE)
     @Hint("Does every form of acquire come to the same attempt at the store?")
     void everyFormOfAcquireTakesAndRefuses(CheckContext t) throws Exception {

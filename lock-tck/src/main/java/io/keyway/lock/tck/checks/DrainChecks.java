@@ -82,6 +82,30 @@ final class DrainChecks {
         t.expectFreeSoon(other, t.name(), "a soft writer asked once and was refused, and the reader has left");
     }
 
+    @Check(rules = "LK-401 LK-1209", needs = Feature.DRAIN, from = Profile.SMOKE)
+    @Hint("Does the store answer a soft writer that waits for nobody, but for its time without readers?")
+    void aSoftWriterWhoseTimeHasNotComeIsNotAcquired(CheckContext t) throws Exception {
+        DistributedLock soft = t.client("writer")
+                .readWriteLock(t.name(), WriterPolicy.softAfter(LONG))
+                .write();
+        Duration limit = t.ttl(1, 2);
+        for (boolean sync : new boolean[] {true, false}) {
+            Task<Optional<Lease>> writes = t.start(
+                    "the wait of a soft writer for its time without readers",
+                    () -> sync
+                            ? soft.tryAcquire(limit)
+                            : soft.tryAcquireAsync(limit).get());
+            Optional<Throwable> failure = writes.outcome();
+            t.expect(
+                    failure.isEmpty(),
+                    "the limit of a soft writer, " + text(limit) + ", was over before its time without readers, "
+                            + text(LONG) + "; nobody reads, and that is no acquire, but no failure either: "
+                            + failure.orElse(null));
+            t.expect(writes.get().isEmpty(), "a soft writer was granted before its time without readers was over");
+        }
+        t.expectFreeSoon(t.client("other"), t.name(), "a soft writer gave up");
+    }
+
     @Check(rules = "LK-1207", needs = Feature.DRAIN)
     @Hint("Is a soft writer whose limit is over taken out by LockBackend.withdraw?")
     void aSoftWriterThatGaveUpIsGone(CheckContext t) throws Exception {

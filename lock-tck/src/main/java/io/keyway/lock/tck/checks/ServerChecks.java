@@ -1,10 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
+import io.keyway.lock.DistributedLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
@@ -12,6 +17,10 @@ import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 
 /** What a server that crashes, comes back or stands still must not do: rules 304, 412, 502, 603, 1510. */
 final class ServerChecks {
@@ -32,6 +41,46 @@ final class ServerChecks {
         Lease lease = acquire.get();
         t.expect(lease.isHeld(), "an acquire that outlasted a restart of the server returned a lease that is not held");
         lease.release();
+    }
+
+    @Check(rules = "LK-401", requires = Requirement.SERVER, alone = true, from = Profile.SMOKE)
+    @Hint("What does a server that was just started answer to a request that waits, if it grants nothing yet?")
+    void aServerThatComesBackSaysTakenOfNothingThatNobodyHolds(CheckContext t) throws Exception {
+        LockClient client = t.client("asks");
+        // Who holds something may have to be waited for.
+        Lease before = client.lock(t.name("before")).acquire();
+        t.server().kill();
+        t.server().restart();
+        for (int i = 0; i < 4; i++) {
+            String name = t.freshName();
+            DistributedLock lock = client.lock(name);
+            Duration wait = i < 2 ? t.ttl(1, 8) : Duration.ZERO;
+            boolean sync = i % 2 == 0;
+            Task<Optional<Lease>> tries = t.start(
+                    "a try that waits " + text(wait) + " after a restart of the server",
+                    () -> sync ? lock.tryAcquire(wait) : inTime(lock.tryAcquireAsync(wait)));
+            Optional<Throwable> failure = tries.outcome();
+            if (failure.isPresent()) {
+                t.expectType("the end of a try after a restart", LockUnavailableException.class, failure.get());
+            } else {
+                Optional<Lease> lease = tries.get();
+                t.expect(
+                        lease.isPresent(),
+                        "after a restart of the server a try that waits " + text(wait)
+                                + " was told that somebody else has a lock that nobody has ever held");
+                lease.orElseThrow().release();
+            }
+        }
+        t.acquired("an acquire after a restart", client, t.name()).release();
+        before.release();
+    }
+
+    private static Optional<Lease> inTime(CompletableFuture<Optional<Lease>> future) throws Exception {
+        try {
+            return future.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof LockException failure ? failure : e;
+        }
     }
 
     @Check(rules = "LK-1510 LK-301 LK-302", requires = Requirement.SERVER, alone = true, from = Profile.SMOKE)

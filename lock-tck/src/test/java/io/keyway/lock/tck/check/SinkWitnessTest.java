@@ -115,6 +115,11 @@ class SinkWitnessTest {
         }
 
         @Override
+        public void closed(String why) {
+            told.add("closed");
+        }
+
+        @Override
         public void refused(List<Owner> holders) {
             told.add("refused");
         }

@@ -5,12 +5,14 @@ import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedSemaphore;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.reference.ReferenceFaults;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 /** Defects in how a call of acquire ends. */
@@ -31,6 +33,12 @@ final class CallMutants {
                     "an interrupt does not end an acquire while the store does not answer",
                     "LK-403",
                     Deaf::new),
+            lock(
+                    "168",
+                    "ages-overflow",
+                    "an acquire with a maxHold of more than 292 years takes the lock and never returns",
+                    "LK-315",
+                    Overflowing::new),
             lock("28", "no-wait-waits", "a wait of zero or less lasts for ever", "LK-409", Endless::new),
             Mutant.client(
                     "55",
@@ -135,6 +143,38 @@ final class CallMutants {
                 var unused = super.acquireAsync();
                 throw e;
             }
+        }
+    }
+
+    private static final class Overflowing extends AlteredClient.Lock {
+        private final AlteredClient client;
+        private final boolean overflows;
+
+        Overflowing(AlteredClient client, DistributedLock to) {
+            this(client, to, false);
+        }
+
+        private Overflowing(AlteredClient client, DistributedLock to, boolean overflows) {
+            client.super(to);
+            this.client = client;
+            this.overflows = overflows;
+        }
+
+        @Override
+        public DistributedLock with(LockOptions options) {
+            boolean ages = options.maxHold()
+                    .filter(limit -> limit.compareTo(Duration.ofNanos(Long.MAX_VALUE)) > 0)
+                    .isPresent();
+            return new Overflowing(client, super.with(options), ages);
+        }
+
+        @Override
+        public Lease acquire() throws InterruptedException {
+            Lease lease = super.acquire();
+            if (overflows) {
+                new CountDownLatch(1).await();
+            }
+            return lease;
         }
     }
 

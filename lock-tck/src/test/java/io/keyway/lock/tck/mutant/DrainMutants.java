@@ -1,8 +1,15 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.DistributedLock;
+import io.keyway.lock.DistributedReadWriteLock;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
 import io.keyway.lock.LockStatus;
+import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.WriterPolicy;
 import io.keyway.lock.kit.table.Entry;
 import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.reference.ReferenceStore;
@@ -10,6 +17,10 @@ import io.keyway.lock.reference.Session;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TimeSource;
+import io.keyway.lock.tck.wrap.ForwardingLock;
+import io.keyway.lock.tck.wrap.ForwardingReadWriteLock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -52,7 +63,13 @@ final class DrainMutants {
                     "soft-shown-in-the-queue",
                     "a soft writer is shown in the queue",
                     "LK-1211",
-                    InTheQueue::new));
+                    InTheQueue::new),
+            Mutant.client(
+                    "167",
+                    "soft-hears-nothing",
+                    "a soft writer whose limit is over before its time is told that nobody answers",
+                    "LK-401",
+                    Silent::new));
 
     private DrainMutants() {}
 
@@ -125,6 +142,36 @@ final class DrainMutants {
         @Override
         protected long quietFor(Request request) {
             return 2 * super.quietFor(request);
+        }
+    }
+
+    private static final class Silent extends AlteredClient {
+        Silent(LockClient to, TimeSource clock) {
+            super(to, lease -> lease);
+        }
+
+        @Override
+        public DistributedReadWriteLock readWriteLock(LockName name, WriterPolicy policy) {
+            return new ForwardingReadWriteLock(super.readWriteLock(name, policy)) {
+                @Override
+                public DistributedLock write() {
+                    return new ForwardingLock(super.write()) {
+                        @Override
+                        protected DistributedLock around(DistributedLock other) {
+                            return other;
+                        }
+
+                        @Override
+                        public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
+                            Optional<Lease> lease = super.tryAcquire(wait);
+                            if (lease.isEmpty() && !policy.quiet().isZero()) {
+                                throw new LockUnavailableException("no answer", name, null, null);
+                            }
+                            return lease;
+                        }
+                    };
+                }
+            };
         }
     }
 

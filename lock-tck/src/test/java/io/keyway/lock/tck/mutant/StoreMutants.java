@@ -9,12 +9,16 @@ import io.keyway.lock.LockStatus;
 import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.reference.Session;
+import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.NotExecutedException;
+import io.keyway.lock.spi.Request;
 import io.keyway.lock.spi.TimeSource;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -42,6 +46,12 @@ final class StoreMutants {
                     "a store that has forgotten its grants grants at once",
                     "LK-1510",
                     Amnesic::new),
+            Mutant.store(
+                    "169",
+                    "closed-says-taken",
+                    "a store that was just started, and grants nothing yet, says that another is before the request",
+                    "LK-401",
+                    Excuse::new),
             Mutant.store("52", "list-forgets", "a listing ends after its first page", "LK-1101", Brief::new),
             Mutant.store("53", "break-by-name", "a break ends whoever holds", "LK-1104", Brute::new),
             Mutant.store(
@@ -107,6 +117,21 @@ final class StoreMutants {
         @Override
         protected String slot(LockKey key) {
             return key.name().value();
+        }
+    }
+
+    private static final class Excuse extends ReferenceStore {
+        Excuse(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        public Attempt attempt(Session session, Request request) {
+            try {
+                return super.attempt(session, request);
+            } catch (NotExecutedException e) {
+                return new Attempt.Waiting(recheckWithin(request), OptionalInt.of(1), List.of());
+            }
         }
     }
 
