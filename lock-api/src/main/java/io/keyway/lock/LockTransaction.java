@@ -21,11 +21,16 @@ import java.util.function.UnaryOperator;
  * {@link DistributedReadWriteLock#tryUpgrade}; of two readers that want this the second is aborted. What is held
  * EXCLUSIVE serves SHARED too.
  *
- * <p><b>Giving way.</b> As soon as everything that was asked for is held, the user may know it, and nothing of that is
- * ever given up. What was granted while the transaction waits for more can be surrendered and asked for again, behind
- * all who wait; nobody was told that it was held. So can its place among those who wait for a lock. If a lock of the
- * former kind is in the way, the transaction is aborted: {@link DeadlockException}, and it waits for nothing any more.
- * What it held it holds until it is closed, so that the work can be undone first.
+ * <p><b>Giving way.</b> What a call has returned is held, and so is everything as soon as nothing is waited for: the
+ * user may know it, and nothing of that is ever given up. What was granted otherwise can be surrendered and asked for
+ * again, behind all who wait; nobody was told that it was held. So can its place among those who wait for a lock. If a
+ * lock of the former kind is in the way, the transaction is aborted: {@link DeadlockException}, and it waits for
+ * nothing any more. What it held it holds until it is closed, so that the work can be undone first:
+ * {@link #ensureHeld(String)} and {@link #token} answer for it still.
+ *
+ * <p><b>Several threads</b> may each wait for locks of their own in one transaction. A call that takes locks waits for
+ * these and no others, and is told of these. A request that fails is told to the calls that wait for its lock, and if
+ * there are none to {@link #awaitAll}; until then {@link #status()} is FAILED and {@link #ensureHeld()} throws it.
  *
  * <pre>{@code
  * try (LockTransaction transfer = client.transaction()) {
@@ -37,7 +42,7 @@ import java.util.function.UnaryOperator;
  * <p>Each method that takes a lock throws {@link DeadlockException} once the transaction is aborted,
  * {@link LeaseLostException} once it has lost a lock that it had been told to hold, {@link ClientClosedException} if
  * the client is closed, {@link LockUnavailableException} where that would end a single request, and
- * {@link IllegalStateException} once the transaction is closed. Rules LK-1901 to LK-1912.
+ * {@link IllegalStateException} once the transaction is closed. Rules LK-1901 to LK-1917.
  */
 public interface LockTransaction extends AutoCloseable {
 
@@ -47,6 +52,8 @@ public interface LockTransaction extends AutoCloseable {
         NO_LOCKS,
         /** Something that was asked for is not held. */
         WAITING,
+        /** A request has failed, and no call has said so: {@link LockTransaction#awaitAll} will. */
+        FAILED,
         /** All that was asked for is held. */
         HELD,
         /** A lock that it had been told to hold was lost. Final until it is closed. */
@@ -61,33 +68,34 @@ public interface LockTransaction extends AutoCloseable {
     String id();
 
     /**
-     * Asks for that lock, and waits until all that was asked for is held.
+     * Asks for that lock, and waits until it is held. As {@link #lockAll} of it alone.
      *
      * @param name the name of the lock
      * @param mode EXCLUSIVE or SHARED
-     * @throws InterruptedException if interrupted; what was asked for is still asked for, see {@link #cancel}
+     * @throws java.util.concurrent.CancellationException as {@link #lockAll}
+     * @throws InterruptedException as {@link #lockAll}
      */
     default void lock(String name, LockMode mode) throws InterruptedException {
-        lockAsync(name, mode);
-        awaitAll();
+        lockAll(List.of(new LockRequest(LockName.of(name), mode)));
     }
 
     /**
-     * Asks for that lock EXCLUSIVE, and waits until all that was asked for is held.
+     * Asks for that lock EXCLUSIVE, and waits until it is held.
      *
      * @param name the name of the lock
-     * @throws InterruptedException as {@link #lock(String, LockMode)}
+     * @throws java.util.concurrent.CancellationException as {@link #lockAll}
+     * @throws InterruptedException as {@link #lockAll}
      */
     default void lock(String name) throws InterruptedException {
         lock(name, LockMode.EXCLUSIVE);
     }
 
     /**
-     * Asks for that lock at those members of the cluster, and waits until all that was asked for is held. It is granted
-     * when as many of them have granted it as the rule says, and lost when fewer than that are left. The members are
-     * asked one after the other, in the order of their ids; one that does not answer is passed over where the rule can
-     * be met without it. Where it cannot, the request fails, unless
-     * {@link TransactionOptions#withAwaitNodes} has it wait for the return of nodes.
+     * Asks for that lock at those members of the cluster, and waits until it is held. It is granted when as many of
+     * them have granted it as the rule says, and lost when fewer than that are left. The members are asked one after
+     * the other, in the order of their ids; one that does not answer is passed over where the rule can be met without
+     * it. Where it cannot, the request fails, unless {@link TransactionOptions#withAwaitNodes} has it wait for the
+     * return of nodes.
      *
      * <p>A lock over nodes and {@code client.lock} of its name do not know of each other. It cannot be upgraded. Needs
      * {@link Feature#NODE_SETS}; rules LK-2101 to LK-2106.
@@ -101,11 +109,11 @@ public interface LockTransaction extends AutoCloseable {
      * @throws LockUnavailableException if too few of the nodes answer within {@code requestTimeout}; if one of them is
      *     no member, or has the lock for somebody with another list or rule, it is not retryable
      * @throws UnsupportedFeatureException without NODE_SETS
-     * @throws InterruptedException as {@link #lock(String, LockMode)}
+     * @throws java.util.concurrent.CancellationException as {@link #lockAll}
+     * @throws InterruptedException as {@link #lockAll}
      */
     default void lock(String name, LockMode mode, Collection<String> nodes, NodeRule rule) throws InterruptedException {
-        lockAsync(List.of(new LockRequest(LockName.of(name), mode).at(NodeSet.of(rule, nodes))));
-        awaitAll();
+        lockAll(List.of(new LockRequest(LockName.of(name), mode).at(NodeSet.of(rule, nodes))));
     }
 
     /**
@@ -120,39 +128,46 @@ public interface LockTransaction extends AutoCloseable {
 
     /**
      * Asks for those locks, all at once, and does not wait. What is held already, or asked for, in that mode or
-     * EXCLUSIVE is not asked for again.
+     * EXCLUSIVE is not asked for again. What is asked for one after the other is not asked for at once: a lock that is
+     * granted before the next one is asked for counts as one that the user may know of.
      *
      * @param requests which locks; each name once
      * @throws IllegalArgumentException if a name is there twice
      * @throws IllegalStateException if a name is being waited for SHARED and is now wanted EXCLUSIVE; nothing is asked
+     *     for
      */
     void lockAsync(Collection<LockRequest> requests);
 
     /**
-     * Asks for those locks, all at once, and waits until all that was asked for is held.
+     * Asks for those locks, all at once, and waits until they are held, whatever else was asked for. Nobody is told of
+     * one before all are held. If this throws, what was asked for and has not failed is still asked for, see
+     * {@link #cancel}.
      *
      * @param requests as of {@link #lockAsync(Collection)}
-     * @throws InterruptedException as {@link #lock(String, LockMode)}
+     * @throws java.util.concurrent.CancellationException if another thread has cancelled one of the requests, or has
+     *     given that lock back
+     * @throws InterruptedException if interrupted
      */
-    default void lockAll(Collection<LockRequest> requests) throws InterruptedException {
-        lockAsync(requests);
-        awaitAll();
-    }
+    void lockAll(Collection<LockRequest> requests) throws InterruptedException;
 
     /**
-     * Asks for that lock and waits until all that was asked for is held, but not longer than {@code wait}; then this
-     * request is cancelled. Zero or less asks once.
+     * Asks for that lock and waits until it is held, but not longer than {@code wait}; then this request is cancelled.
+     * Zero or less asks once, and waits for the answer to that alone.
      *
      * @param name the name of the lock
      * @param mode EXCLUSIVE or SHARED
      * @param wait how long to wait
-     * @return whether all is held; if not, what was held is held as before
+     * @return whether it is held; if not, what was held is held as before and nothing more, also where another thread
+     *     has cancelled the request
      * @throws InterruptedException if interrupted; the request is cancelled
      */
     boolean tryLock(String name, LockMode mode, Duration wait) throws InterruptedException;
 
     /**
-     * Waits until all that was asked for is held; returns at once if nothing was.
+     * Waits until nothing is missing of what was asked for, by any thread, and not cancelled since; returns at once if
+     * nothing was. A request that fails, and that no call waits for by its name, ends the wait by its exception; other
+     * ones that have failed are suppressed in that. A failure is told until it was told to a wait that began after the
+     * request.
      *
      * @throws InterruptedException if interrupted; nothing else changes
      */
@@ -168,7 +183,9 @@ public interface LockTransaction extends AutoCloseable {
     boolean awaitAll(Duration limit) throws InterruptedException;
 
     /**
-     * Ends the wait for that lock. What is held stays held, also a lock that was to be upgraded.
+     * Ends the wait for that lock: calls that wait for it end with a {@link java.util.concurrent.CancellationException}
+     * ({@link #tryLock} returns false). What the user was told is held stays held, also a lock that was to be upgraded,
+     * as a reader's. What was granted and not told goes back.
      *
      * @param name the name of the lock
      * @return whether it was waited for
@@ -204,7 +221,7 @@ public interface LockTransaction extends AutoCloseable {
 
     /**
      * Gives that lock back, before the others. In a transaction of trees what is above it goes back too, unless another
-     * lock needs it: that stays in the mode that it has, to the end of the transaction.
+     * lock needs it: that is changed to the mode that is still needed.
      *
      * @param name the name of the lock
      * @return what became of it
@@ -216,8 +233,8 @@ public interface LockTransaction extends AutoCloseable {
      * {@return the fencing token of that lock}
      *
      * @param name the name of the lock
-     * @throws IllegalStateException if it is not held, or the transaction waits for more: what it has by then may be
-     *     surrendered
+     * @throws IllegalStateException if the user cannot know that it is held, since the transaction waits for it or for
+     *     more: what it has by then may be surrendered
      * @throws UnsupportedFeatureException if it is a lock over several nodes that need not all grant it: of these only
      *     {@link #tokens} tell who came later
      */
@@ -240,8 +257,20 @@ public interface LockTransaction extends AutoCloseable {
      * protect.
      *
      * @throws IllegalStateException if it waits for something
+     * @throws LockUnavailableException if a request has failed, and no call has said so; {@link #awaitAll} does
      */
     void ensureHeld();
+
+    /**
+     * Returns normally only if that lock is held now, and a call has returned it or all was held. Whatever else is
+     * waited for, and also after a deadlock or the loss of another lock: for a thread that works under this one, or
+     * undoes what it did.
+     *
+     * @param name the name of the lock
+     * @throws LeaseLostException if it was lost
+     * @throws IllegalStateException if it is not held, or nobody was told so
+     */
+    void ensureHeld(String name);
 
     /** {@return how it stands, by the monotonic clock at this call} The answer can be old when it is read. */
     Status status();

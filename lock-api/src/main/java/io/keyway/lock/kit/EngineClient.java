@@ -128,6 +128,7 @@ final class EngineClient implements LockClient {
 
     @Override
     public LockSet locks(Collection<LockName> names) {
+        Wishes.refuseToKeep(lockDefaults);
         LockSet flat = LockClient.super.locks(names);
         return engine.locksTrees() ? new TreeSetView(context, flat.names(), lockDefaults) : flat;
     }

@@ -134,6 +134,9 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     /** What kept a grant that was at hand from beginning; seen by the thread that took it. */
     private @Nullable Throwable unbegun;
 
+    /** Whether its owner has given it up for another mode, and not released it. */
+    private volatile boolean givenUp;
+
     private volatile @Nullable CompletableFuture<LeaseLoss> lostStage;
 
     HeldLease(ClientContext client, LockKey key, LockMode mode, int permits, ResolvedOptions options) {
@@ -365,6 +368,12 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         return seen == State.HELD || seen == State.DOUBTFUL;
     }
 
+    /** As {@link #isHeld}, and nobody is told if it is not: for those who hold a lock of their own. */
+    boolean isBelieved() {
+        long now = client.time().nanoTime();
+        return lives() && now - hold().deadlineNanos() < 0 && (limit == null || now - limit.endNanos < 0);
+    }
+
     @Override
     public Duration remaining() {
         if (!isHeld()) {
@@ -514,14 +523,15 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         if (!end(Phase.RELEASING)) {
             return false;
         }
+        givenUp = true;
         finish();
         return true;
     }
 
     /** The grant has become another one: RELEASED, unless the lease has ended otherwise, which makes it false. */
     boolean giveWay() {
-        // A writer gave it up before that was asked for.
-        return (mode == LockMode.EXCLUSIVE || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
+        // Who asks for less than it has may have given it up before.
+        return (givenUp || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
     }
 
     // Ends.

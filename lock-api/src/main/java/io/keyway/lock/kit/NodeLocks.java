@@ -65,7 +65,7 @@ final class NodeLocks {
         boolean isBehind(LockName part);
 
         /** Too few nodes answer. All parts have been taken back. */
-        void tooFew(LockName lock, NodeSet set, List<LockName> away);
+        void tooFew(Wishes.GivenUp lock, NodeSet set, List<LockName> away);
     }
 
     /** One lock. */
@@ -75,6 +75,8 @@ final class NodeLocks {
         final Owner owner;
         /** Whether it is to be had at once or not at all. */
         final boolean once;
+        /** When it was asked for. */
+        final long asked;
 
         final List<LockName> parts = new ArrayList<>();
         /** Where others are before it, if it does not wait. */
@@ -84,7 +86,8 @@ final class NodeLocks {
         /** Whether its user may have been told that it is held. */
         boolean told;
 
-        Spread(LockName name, LockMode mode, NodeSet set, Owner owner, boolean once) {
+        Spread(LockName name, LockMode mode, NodeSet set, Owner owner, boolean once, long asked) {
+            this.asked = asked;
             this.mode = mode;
             this.set = set;
             this.owner = owner;
@@ -184,8 +187,15 @@ final class NodeLocks {
      *
      * @param queue whether it waits for others
      */
-    void add(LockName lock, LockMode mode, NodeSet set, Owner owner, boolean queue) {
-        all.put(lock, new Spread(lock, mode, set, owner, !queue));
+    void add(LockName lock, LockMode mode, NodeSet set, Owner owner, boolean queue, long now) {
+        all.put(lock, new Spread(lock, mode, set, owner, !queue, now));
+    }
+
+    /** That lock, which is wanted, cannot be had. */
+    Wishes.GivenUp giveUp(LockName lock) {
+        Spread spread = Objects.requireNonNull(all.get(lock));
+        remove(lock);
+        return new Wishes.GivenUp(lock, spread.mode, spread.asked);
     }
 
     /** It is neither wanted nor held any more. */
@@ -199,6 +209,11 @@ final class NodeLocks {
     /** The user gives it back. */
     void forget(LockName lock) {
         all.remove(lock);
+    }
+
+    /** That lock is held, and the user may be told. */
+    void tell(LockName lock) {
+        Objects.requireNonNull(all.get(lock)).told = true;
     }
 
     /** All is held: the user may be told. */
@@ -225,6 +240,12 @@ final class NodeLocks {
             }
         }
         return null;
+    }
+
+    /** Whether that lock is held at enough nodes. */
+    boolean isHeld(LockName lock) {
+        Spread spread = all.get(lock);
+        return spread != null && isHeld(spread);
     }
 
     private boolean isHeld(Spread spread) {
@@ -324,8 +345,7 @@ final class NodeLocks {
             waits.forEach(view::takeBack);
             in(by, State.HELD).forEach(view::takeBack);
             if (!awaitNodes) {
-                remove(lock);
-                view.tooFew(lock, spread.set, away);
+                view.tooFew(giveUp(lock), spread.set, away);
                 return;
             }
             waits = List.of();

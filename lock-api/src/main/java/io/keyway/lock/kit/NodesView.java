@@ -3,7 +3,6 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.Lease;
-import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
@@ -86,34 +85,20 @@ final class NodesView implements DistributedLock {
     /** As of {@link TransactionLocks#takeAsync}. */
     private <T> CompletableFuture<T> take(@Nullable Duration wait, Function<Optional<Lease>, T> shape) {
         CompletableFuture<T> told = ClockedFuture.on(client.time());
-        long end = wait == null ? 0 : client.time().nanoTime() + Waits.nanos(wait);
-        take(wait, end, told, shape);
-        return told;
-    }
-
-    private <T> void take(
-            @Nullable Duration wait, long end, CompletableFuture<T> told, Function<Optional<Lease>, T> shape) {
         CompletableFuture<Optional<TransactionLocks.Taken>> taken = locks.takeAsync(wait, grants -> grants);
         CompletionStage<T> ends = told;
         ends.whenComplete((lease, failure) -> taken.cancel(false));
         CompletionStage<Optional<TransactionLocks.Taken>> came = taken;
         came.whenComplete((grants, failure) -> {
-            Duration left =
-                    wait == null ? null : Duration.ofNanos(end - client.time().nanoTime());
-            boolean over = left != null && left.compareTo(Duration.ZERO) <= 0;
-            boolean none = grants == null || grants.isEmpty();
-            // The grant of one node may be over before that of the last one comes.
-            boolean again = !over && none && (failure == null || failure instanceof LeaseLostException);
-            if (grants != null && grants.isPresent()) {
-                raise(grants.get(), told, shape);
-            } else if (again && !told.isDone() && !client.closed()) {
-                take(left, end, told, shape);
-            } else if (failure == null || failure instanceof LeaseLostException) {
-                told.complete(shape.apply(Optional.empty()));
-            } else {
+            if (failure != null) {
                 told.completeExceptionally(failure);
+            } else if (grants.isPresent()) {
+                raise(grants.get(), told, shape);
+            } else {
+                told.complete(shape.apply(Optional.empty()));
             }
         });
+        return told;
     }
 
     /** Has the nodes go on above the highest token, and gives the lock to its user. */

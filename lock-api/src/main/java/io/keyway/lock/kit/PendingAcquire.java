@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  * a limit or without end, or gives up; the client is closed.
  *
  * <p><b>Invariants.</b> Who moves it to GONE withdraws the request; a grant that comes later finds it GONE and is
- * released by its token. The outcome is told once. While it is PENDING the client's close finds it.
+ * released by its token, or taken by who said so before. The outcome is told once. While it is PENDING the client's
+ * close finds it.
  */
 final class PendingAcquire extends Registry.Node {
 
@@ -85,6 +87,9 @@ final class PendingAcquire extends Registry.Node {
     /** Run each time when it is told that it waits for others; null if nobody wants to know. */
     private volatile @Nullable Runnable whenWaiting;
 
+    /** Who takes a grant that comes after it was given up, if that changed the mode of another one; null if nobody. */
+    private @Nullable Consumer<HeldLease> late;
+
     /** When it was asked, or told last that it waits for others. */
     private volatile long heardAt;
 
@@ -117,6 +122,22 @@ final class PendingAcquire extends Registry.Node {
     /** Has that run each time when it is told that it waits for others. Before it is sent. */
     void onWaiting(Runnable task) {
         whenWaiting = task;
+    }
+
+    /**
+     * Has that run if the mode of a grant has been changed just when that was given up: the lease in the new mode has
+     * taken the place of the old one. Before it is sent; otherwise the grant goes back, and the old lease is lost.
+     */
+    void onLate(Consumer<HeldLease> task) {
+        late = task;
+    }
+
+    /** Whether that lease has given way to the one that this brings. */
+    boolean hasTakenOver(HeldLease old) {
+        return from == old
+                && state == GRANTED
+                && old.phase() == HeldLease.Phase.RELEASED
+                && (lease.isAwaited() || lease.isBelieved());
     }
 
     /** Whether all that the engine tells is the lease's by now. */
@@ -360,6 +381,13 @@ final class PendingAcquire extends Registry.Node {
             }
         } else if (from == null) {
             hold.abandon(token);
+        } else if (late != null && STATE.compareAndSet(this, GONE, GRANTED)) {
+            if (from.giveWay()) {
+                lease.begin(hold, token);
+                late.accept(lease);
+            } else {
+                giveBack(from, hold, token);
+            }
         } else {
             from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
             giveBack(from, hold, token);

@@ -34,8 +34,6 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
     @Override
     public void ask(LockName name, LockMode mode, long request) {
         transaction.ask(name, mode, request, true);
-        // Of a lock over nodes it may be the next one by now.
-        transaction.then(() -> transaction.decide(transaction::look));
     }
 
     @Override
@@ -59,11 +57,7 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
 
     @Override
     public boolean passOver(LockName name) {
-        boolean can = transaction.passOver(name);
-        if (can) {
-            transaction.then(() -> transaction.decide(transaction::look));
-        }
-        return can;
+        return transaction.passOver(name);
     }
 
     @Override

@@ -45,7 +45,7 @@ final class TransactionFate {
     }
 
     void lose(LeaseLostException why) {
-        loss = why;
+        loss = loss == null ? why : loss;
     }
 
     /**
@@ -55,16 +55,30 @@ final class TransactionFate {
      * @param age how often it was aborted before this time, for whoever begins again
      */
     void ensureUsable(Probe.Agent agent, ClientContext client, int age) {
-        if (closed) {
-            throw new IllegalStateException("the transaction " + Agent.shown(agent) + " is closed; begin another one");
-        }
-        client.ensureOpen(null);
+        ensureOpen(agent, client);
         if (abortedBy != null) {
             throw new DeadlockException(abortedBy, age);
         }
         if (loss != null) {
             throw loss;
         }
+    }
+
+    /** Checks that what it holds is not given back. */
+    void ensureOpen(Probe.Agent agent, ClientContext client) {
+        if (closed) {
+            throw new IllegalStateException("the transaction " + Agent.shown(agent) + " is closed; begin another one");
+        }
+        client.ensureOpen(null);
+    }
+
+    /** Returns a lease that is not believed of a lock that is gone; throws its loss if the lease is gone, too. */
+    @Nullable
+    HeldLease ensureNotLost(@Nullable HeldLease lease) {
+        if (lease == null && loss != null) {
+            throw loss;
+        }
+        return lease;
     }
 
     /** Null if its locks say it. */

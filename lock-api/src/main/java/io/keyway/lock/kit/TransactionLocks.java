@@ -76,7 +76,7 @@ final class TransactionLocks {
         Duration left = wait;
         while (true) {
             try (TransactionView transaction = transaction()) {
-                if (once ? !transaction.tryAll(requests, Duration.ZERO) : !await(transaction, wait, left)) {
+                if (once ? !transaction.tryAll(requests, Duration.ZERO) : !isHeld(transaction, wait, left)) {
                     return Optional.empty();
                 }
                 List<Lease> leases = transaction.handOver();
@@ -98,15 +98,10 @@ final class TransactionLocks {
     }
 
     /** Asks for all, and waits for {@code left} of the limit; without a limit for null. */
-    private boolean await(TransactionView transaction, @Nullable Duration limit, @Nullable Duration left)
+    private boolean isHeld(TransactionView transaction, @Nullable Duration limit, @Nullable Duration left)
             throws InterruptedException {
-        transaction.lockAsync(requests);
-        if (limit == null || left == null) {
-            transaction.awaitAll();
-            return true;
-        }
-        boolean held = transaction.awaitAll(left);
-        LockUnavailableException silence = held ? null : transaction.silence(limit);
+        boolean held = transaction.lockAll(requests, left);
+        LockUnavailableException silence = held || limit == null ? null : transaction.silence(limit);
         if (silence != null) {
             throw silence;
         }
@@ -130,27 +125,48 @@ final class TransactionLocks {
     /** As {@link #take}, without a thread; {@code shape} makes what the future has. */
     <T> CompletableFuture<T> takeAsync(@Nullable Duration wait, Function<Optional<Taken>, T> shape) {
         CompletableFuture<T> told = ClockedFuture.on(client.time());
+        boolean once = wait != null && wait.compareTo(Duration.ZERO) <= 0;
+        take(told, wait, wait == null || once ? 0 : deadline(wait), once, shape);
+        return told;
+    }
+
+    /** Until {@code end}, if there is a limit. */
+    private <T> void take(
+            CompletableFuture<T> told,
+            @Nullable Duration wait,
+            long end,
+            boolean once,
+            Function<Optional<Taken>, T> shape) {
         if (client.closed()) {
             told.completeExceptionally(new ClientClosedException(client.name(), names.get(0)));
-            return told;
+            return;
         }
         TransactionView transaction = transaction();
         // Whoever completes it, but us: nobody will take the leases.
         CompletionStage<T> seen = told;
         seen.whenComplete((result, failure) -> transaction.closeAsync());
-        boolean once = wait != null && wait.compareTo(Duration.ZERO) <= 0;
         try {
             CompletionStage<Boolean> all = transaction.begin(requests, !once);
             if (wait != null && !once) {
-                TimeSource.Scheduled limit =
-                        client.time().at(deadline(wait), () -> timeUp(transaction, wait, told, shape));
+                TimeSource.Scheduled limit = client.time().at(end, () -> timeUp(transaction, wait, told, shape));
                 seen.whenComplete((result, failure) -> limit.cancel());
             }
-            all.whenComplete((done, failure) -> came(transaction, failure, told, shape));
+            all.whenComplete((held, failure) -> {
+                List<Lease> leases = failure == null && held ? transaction.handOver() : List.of();
+                boolean lost = failure == null ? held && leases.isEmpty() : failure instanceof LeaseLostException;
+                if (lost && !once && !told.isDone()) {
+                    // The grant of one level was over before that of the last one came.
+                    transaction.closeAsync();
+                    take(told, wait, end, false, shape);
+                } else if (failure != null && !lost) {
+                    client.events().complete(() -> told.completeExceptionally(failure));
+                } else {
+                    outcome(told, leases.isEmpty() ? Optional.empty() : Optional.of(taken(leases)), shape);
+                }
+            });
         } catch (RuntimeException | Error e) {
             told.completeExceptionally(e);
         }
-        return told;
     }
 
     private <T> void timeUp(
@@ -163,23 +179,16 @@ final class TransactionLocks {
         }
     }
 
-    private <T> void came(
-            TransactionView transaction,
-            @Nullable Throwable failure,
-            CompletableFuture<T> told,
-            Function<Optional<Taken>, T> shape) {
-        if (failure != null) {
-            client.events().complete(() -> told.completeExceptionally(failure));
-            return;
-        }
-        List<Lease> leases = transaction.areHeld(requests) ? transaction.handOver() : List.of();
-        outcome(told, leases.isEmpty() ? Optional.empty() : Optional.of(taken(leases)), shape);
-    }
-
     private <T> void outcome(CompletableFuture<T> told, Optional<Taken> result, Function<Optional<Taken>, T> shape) {
         client.events().complete(() -> {
-            if (!told.complete(shape.apply(result))) {
-                result.ifPresent(taken -> taken.set().releaseAsync());
+            boolean taken = false;
+            try {
+                taken = told.complete(shape.apply(result));
+            } catch (RuntimeException | Error e) {
+                told.completeExceptionally(e);
+            }
+            if (!taken) {
+                result.ifPresent(each -> each.set().releaseAsync());
             }
         });
     }

@@ -14,7 +14,6 @@ import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a transaction's locks over nodes, as {@link NodeLocks} decides about them: it sees the transaction's
@@ -28,18 +27,14 @@ final class TransactionParts implements NodeLocks.Parts {
     private final TransactionSteps transaction;
     private final Supplier<TransactionState> states;
     private final ClientContext client;
-    /** If names are of trees. */
-    private final @Nullable Wishes wishes;
+    private final Wishes wishes;
 
     private final NodeLocks locks = new NodeLocks(this);
     private final AgentAlarm alarm;
 
     /** {@code states} has the transaction's state, which is made of these. */
     TransactionParts(
-            TransactionSteps transaction,
-            Supplier<TransactionState> states,
-            ClientContext client,
-            @Nullable Wishes wishes) {
+            TransactionSteps transaction, Supplier<TransactionState> states, ClientContext client, Wishes wishes) {
         this.transaction = transaction;
         this.states = states;
         this.client = client;
@@ -70,8 +65,8 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     /** A lock that may be asked for, and is not wanted, is. */
-    void add(LockRequest request, NodeSet set, Owner plain, boolean queue) {
-        locks.add(request.name(), request.mode(), set, NodeParts.saying(plain, set), queue);
+    void add(LockRequest request, NodeSet set, Owner plain, boolean queue, long now) {
+        locks.add(request.name(), request.mode(), set, NodeParts.saying(plain, set), queue, now);
     }
 
     /** Asks for what is next. */
@@ -87,10 +82,7 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     private void look() {
-        transaction.decide(() -> {
-            alarm.rang();
-            transaction.look();
-        });
+        transaction.decide(alarm::rang);
     }
 
     private long moment() {
@@ -115,19 +107,13 @@ final class TransactionParts implements NodeLocks.Parts {
 
     @Override
     public void askPart(LockName part, LockMode mode) {
-        if (wishes != null) {
-            wishes.add(part, mode, true);
-        } else {
-            transaction.ask(part, mode, true);
-        }
+        wishes.add(part, mode, true, true, 0);
     }
 
     @Override
     public void takeBack(LockName part) {
-        if (wishes == null) {
-            transaction.takeBackFlat(part);
-        } else if (wishes.giveUp(part)) {
-            transaction.giveBackLevels(wishes);
+        if (wishes.giveUp(part)) {
+            transaction.giveBack();
         }
     }
 
@@ -146,17 +132,20 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     @Override
-    public void tooFew(LockName lock, NodeSet set, List<LockName> away) {
+    public void tooFew(Wishes.GivenUp given, NodeSet set, List<LockName> away) {
+        LockName lock = given.name();
         List<String> nodes = new ArrayList<>();
         away.forEach(part -> nodes.add(NodeParts.node(part.value()).orElse("")));
-        transaction.partFailed(new LockUnavailableException(
-                lock + " cannot be had at " + set + ": no answer within "
-                        + ResolvedOptions.text(client.requestTimeout()) + " from " + String.join(", ", nodes)
-                        + ". The request was withdrawn; try again, or have the transaction wait for nodes"
-                        + " (withAwaitNodes).",
-                lock,
-                client.server(),
-                null));
+        transaction.failed(
+                given,
+                new LockUnavailableException(
+                        lock + " cannot be had at " + set + ": no answer within "
+                                + ResolvedOptions.text(client.requestTimeout()) + " from " + String.join(", ", nodes)
+                                + ". The request was withdrawn; try again, or have the transaction wait for nodes"
+                                + " (withAwaitNodes).",
+                        lock,
+                        client.server(),
+                        null));
     }
 
     /** As {@link TransactionSteps#passOver}; {@code over} are the locks that need that. */
@@ -175,14 +164,10 @@ final class TransactionParts implements NodeLocks.Parts {
         return can;
     }
 
-    /** A request of the transaction has failed: the locks that need it are given up. */
-    void failed(List<LockName> parts) {
-        for (LockName part : parts) {
-            LockName lock = locks.lockOf(part);
-            if (lock != null && !locks.told(lock)) {
-                locks.remove(lock);
-            }
-        }
+    /** A lock that cannot be had was given up: if it is a part, so is the lock over nodes, which is returned. */
+    Wishes.GivenUp failed(Wishes.GivenUp given) {
+        LockName lock = locks.lockOf(given.name());
+        return lock == null || locks.told(lock) ? given : locks.giveUp(lock);
     }
 
     /** One grant of them is over: whether each is a part of a lock that is held without it, and goes on. */
@@ -190,10 +175,8 @@ final class TransactionParts implements NodeLocks.Parts {
         if (!canSpare(ofGrant)) {
             return false;
         }
-        if (wishes != null) {
-            ofGrant.forEach(wishes::remove);
-            transaction.giveBackLevels(wishes);
-        }
+        ofGrant.forEach(wishes::remove);
+        transaction.giveBack();
         return true;
     }
 

@@ -14,6 +14,10 @@ final class TransactionSlot {
 
     long request;
 
+    /** The last request for another mode of what was held; null if there was none. */
+    @Nullable
+    PendingAcquire raise;
+
     /** The change of mode of {@code lease} that is under way; null if none is. */
     @Nullable
     Weakening weakening;
@@ -32,8 +36,11 @@ final class TransactionSlot {
         return weakening == null ? lease : weakening;
     }
 
-    /** Whether its grant is believed, also while its mode changes. */
+    /** Whether its grant is believed, also while its mode changes. Tells nobody if it is not. */
     boolean isHeld() {
-        return lease != null && (weakening == null ? lease.isHeld() : weakening.isHeld());
+        if (lease == null || weakening != null) {
+            return weakening != null && weakening.isHeld();
+        }
+        return lease.isBelieved() || (raise != null && raise.hasTakenOver(lease));
     }
 }

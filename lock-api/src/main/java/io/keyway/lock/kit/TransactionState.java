@@ -17,14 +17,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What a transaction holds and waits for, to read; changes nothing. Guarded by the transaction's lock. */
-final class TransactionState {
+final class TransactionState implements TransactionWaiters.Locks {
     private final Map<LockName, TransactionSlot> slots;
     private final Agent agent;
-    private final @Nullable Wishes wishes;
+    private final Wishes wishes;
     private final TransactionParts parts;
 
-    TransactionState(
-            Map<LockName, TransactionSlot> slots, Agent agent, @Nullable Wishes wishes, TransactionParts parts) {
+    TransactionState(Map<LockName, TransactionSlot> slots, Agent agent, Wishes wishes, TransactionParts parts) {
         this.slots = slots;
         this.agent = agent;
         this.wishes = wishes;
@@ -35,71 +34,100 @@ final class TransactionState {
     @Nullable
     LockMode known(LockName lock) {
         LockMode atNodes = parts.locks().mode(lock);
-        return atNodes != null ? atNodes : wishes == null ? agent.mode(lock) : wishes.mode(lock);
+        return atNodes != null ? atNodes : wishes.mode(lock);
     }
 
     /** In which mode that name, as a level if names are of trees, may be relied on; null if in none. */
     @Nullable
     LockMode heldIn(LockName level) {
         TransactionSlot slot = slots.get(level);
-        return slot == null ? null : slot.mode();
+        return slot != null && slot.isHeld() ? slot.mode() : null;
+    }
+
+    /** Whether there is a lease of that name, believed or not. */
+    boolean hasLease(LockName level) {
+        TransactionSlot slot = slots.get(level);
+        return slot != null && slot.lease != null;
+    }
+
+    /** Whether something goes on with that name after which it is seen what it needs. */
+    boolean isPending(LockName level) {
+        TransactionSlot slot = slots.get(level);
+        return slot != null
+                && (slot.pending != null || slot.weakening != null || (slot.lease != null && !slot.isHeld()));
     }
 
     /** Whether that lock was asked for, in a mode in which its user may not have been told that it is held. */
     boolean waits(LockName lock) {
-        TransactionSlot slot = slots.get(lock);
+        return parts.locks().has(lock) ? !parts.locks().told(lock) : wishes.waits(lock);
+    }
+
+    @Override
+    public boolean isComplete() {
+        return agent.isComplete();
+    }
+
+    @Override
+    public boolean isWanted(LockRequest request) {
+        return Wishes.covers(known(request.name()), request.mode());
+    }
+
+    @Override
+    public boolean isHeld(LockRequest request) {
+        LockName lock = request.name();
+        return parts.locks().has(lock) ? parts.locks().isHeld(lock) : wishes.isHeld(lock, request.mode(), this::heldIn);
+    }
+
+    @Override
+    public void tell(LockRequest request) {
+        LockName lock = request.name();
         if (parts.locks().has(lock)) {
-            return !parts.locks().told(lock);
+            parts.locks().tell(lock);
+            parts.heldOf(lock).forEach(part -> tell(part, request.mode()));
+        } else {
+            tell(lock, request.mode());
         }
-        return wishes == null ? slot != null && slot.pending != null : wishes.waits(lock);
     }
 
-    /** The locks that were asked for and need that grant: that one, or those below that level and at it. */
-    List<LockName> over(LockName name) {
-        return wishes == null ? List.of(name) : wishes.over(name);
+    private void tell(LockName name, LockMode mode) {
+        wishes.tell(name, mode).forEach(agent::report);
     }
 
-    /** Whether the user may have been told that these are held. */
-    boolean areTold(List<LockRequest> requests) {
-        return requests.stream().allMatch(each -> {
-            LockMode held = told(each.name());
-            return held == LockMode.EXCLUSIVE || held == each.mode();
-        });
+    /** All that was asked for is held, and the user may be told. */
+    void tellAll() {
+        parts.locks().tell();
+        wishes.tell();
     }
 
-    private @Nullable LockMode told(LockName name) {
-        if (parts.locks().has(name)) {
-            return parts.locks().told(name) ? parts.locks().mode(name) : null;
-        }
-        return wishes != null ? wishes.told(name) : agent.isReported(name) ? agent.mode(name) : null;
-    }
-
-    /** @throws IllegalStateException if that is not one of the locks, or not all is held */
-    void ensureIsHeld(LockName lock) {
-        boolean known = known(lock) != null;
-        boolean has = parts.locks().has(lock) || heldIn(lock) != null;
-        if (!known || !has || !agent.isComplete()) {
+    /** @throws IllegalStateException if the user cannot know that this lock is held */
+    void ensureIsTold(LockName lock) {
+        if (parts.locks().has(lock) ? !parts.locks().told(lock) : wishes.told(lock) == null) {
             throw new IllegalStateException(
-                    !known ? lock + " is not held" : "the transaction waits; await all before " + lock);
+                    known(lock) == null ? lock + " is not held" : "the transaction waits; await all before " + lock);
         }
     }
 
-    /** Returns only if none of those is lost. */
-    void ensureHeld(Predicate<LockName> which) {
-        slots.forEach((name, slot) -> {
-            if (slot.lease != null && which.test(name) && isLost(name, slot)) {
-                slot.lease.ensureHeld();
+    /** A lease that is not believed of those that a lock needs which is told to be held; null if there is none. */
+    @Nullable
+    HeldLease lost(Predicate<LockName> which) {
+        for (Map.Entry<LockName, TransactionSlot> each : slots.entrySet()) {
+            if (which.test(each.getKey()) && isLost(each.getKey(), each.getValue())) {
+                return each.getValue().lease;
             }
-        });
+        }
+        return null;
     }
 
-    boolean isAnyLost() {
-        return slots.entrySet().stream().anyMatch(each -> isLost(each.getKey(), each.getValue()));
+    /** As {@link #lost}, of that lock alone, which is told to be held. */
+    boolean isGone(LockName lock) {
+        return parts.locks().has(lock)
+                ? !parts.locks().isHeld(lock)
+                : !wishes.isHeld(lock, Objects.requireNonNull(wishes.told(lock)), this::heldIn);
     }
 
     /** Whether a grant is not believed which a lock needs that is told to be held. */
     private boolean isLost(LockName name, TransactionSlot slot) {
-        return slot.lease != null && !slot.isHeld() && !parts.canSpare(over(name));
+        return slot.lease != null && !slot.isHeld() && !parts.canSpare(wishes.over(name));
     }
 
     /** The token of the grant of that name, which is there. */
@@ -116,6 +144,17 @@ final class TransactionState {
         Map<String, Long> tokens = new LinkedHashMap<>();
         parts.locks().held(lock).forEach((node, part) -> tokens.put(node, token(part)));
         return tokens;
+    }
+
+    Map<LockName, LockMode> believed() {
+        Map<LockName, LockMode> believed = new LinkedHashMap<>();
+        slots.forEach((name, slot) -> {
+            LockMode mode = heldIn(name);
+            if (mode != null) {
+                believed.put(name, mode);
+            }
+        });
+        return believed;
     }
 
     List<TransactionReport.Held> held() {
@@ -154,13 +193,13 @@ final class TransactionState {
         return asksPart(part)
                 && lacking(part) == null
                 && slots.entrySet().stream()
-                        .allMatch(each -> !over(each.getKey()).contains(part)
+                        .allMatch(each -> !wishes.over(each.getKey()).contains(part)
                                 || each.getValue().isHeld());
     }
 
     /** Whether it is asked for, or held. */
     boolean asksPart(LockName part) {
-        return wishes == null ? slots.containsKey(part) : wishes.mode(part) != null;
+        return wishes.mode(part) != null;
     }
 
     /** The name in whose queue that part is, or is about to be; null if it has all, or is not asked for. */
@@ -169,7 +208,7 @@ final class TransactionState {
         if (!asksPart(part)) {
             return null;
         }
-        return wishes != null ? wishes.lacking(part, this::heldIn) : heldIn(part) == null ? part : null;
+        return wishes.lacking(part, this::heldIn);
     }
 
     /** The request by which that part is waited for; null if there is none. */

@@ -21,7 +21,8 @@ import io.keyway.lock.kit.agent.Agent;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Probe;
 import io.keyway.lock.spi.Request;
-import io.keyway.lock.spi.TreeModes;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -36,7 +37,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -48,29 +48,30 @@ import org.jspecify.annotations.Nullable;
  * A transaction: its {@link Agent}, which decides, and the requests and leases that it decides about. Each request is a
  * {@link PendingAcquire} and each lock a {@link HeldLease}, as of any other lock.
  *
- * <p>A lock of a tree is the grants of all its levels: {@link Wishes} knows which of them is next, and agent and slots
- * know levels alone. All is held, and may be reported, only when no wish has a level left. A level that is needed in
- * a weaker mode than before counts as held in that one alone from then on: its {@link Weakening} is nobody's wait. A
- * lock over nodes is as many parts as {@link NodeLocks} asks for, each a flat lock or one of a tree.
+ * <p>{@link Wishes} has what was asked for, and knows which grants are next; agent and slots know grants alone: flat
+ * names, or the levels of trees. A grant that is needed in a weaker mode than before counts as held in that one alone
+ * from then on: its {@link Weakening} is nobody's wait. A lock over nodes is as many parts as {@link NodeLocks} asks
+ * for, each a wish of its own.
  *
  * <p><b>States</b> ({@link TransactionFate}): open; aborted, to resolve a deadlock; having lost a lock; and closed.
  *
  * <p><b>Invariants.</b> The agent knows of each request and grant of the slots, and of no other. Only an open
  * transaction asks. What is told to be held is held by leases that are believed, all of them, when it is told. A lease
- * that no slot has any more has been given back, or is by its end. Whoever waits for all locks is told once: that all
- * are held, or why not.
+ * that no slot has any more has been given back, or is by its end. Whoever waits is told once: that it has what it
+ * waits for, or why not.
  *
- * <p>Agent and locks are guarded by one lock. What is to be done is written down under it and done after it is free, in
- * order: engines may call back.
+ * <p>Agent and locks are guarded by one lock. Each step is a decision: what happened, what is to be asked for next, and
+ * who has what it waits for by now. What is to be done is written down and done after the lock is free, in order:
+ * engines may call back.
  */
 final class TransactionView implements LockTransaction, TransactionSteps {
+    private static final Logger LOG = System.getLogger(TransactionView.class.getName());
 
     private final ClientContext client;
     private final LockOptions lockDefaults;
     private final Probe.Agent self;
     private final Agent agent;
-    /** What was asked for, if names are trees; null if they are flat. */
-    private final @Nullable Wishes wishes;
+    private final Wishes wishes;
 
     private final Weakenings weakenings;
     /** What it has at nodes of locks over several. */
@@ -84,6 +85,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     private final TransactionWaiters waiters;
     private final CompletableFuture<LeaseLoss> lost;
     private final TransactionFate fate = new TransactionFate();
+    /** Counts what is asked for, and who begins to wait. */
+    private long events;
+
     private TransactionOptions asked;
     private ResolvedOptions options;
     private final TransactionEffects ofAgent;
@@ -98,12 +102,12 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         this.agent = new Agent(self, client.name(), options.age(), options.onDeadlock(), ofAgent);
         agent.behave(options.onDeadlock(), options.priority(), options.age(), 0);
         this.weakenings = new Weakenings(this, client, agent);
-        this.wishes = options.tree() || client.engine().locksTrees() ? new Wishes() : null;
+        this.wishes = new Wishes(options.tree() || client.engine().locksTrees());
         this.parts = new TransactionParts(this, this::state, client, wishes);
         this.state = new TransactionState(slots, agent, wishes, parts);
         this.lost = ClockedFuture.on(client.time());
         this.waiters = new TransactionWaiters(client.time());
-        Wishes.refuseToKeep(wishes, lockDefaults.overlaidBy(options.lockOptions()));
+        Wishes.refuseToKeep(lockDefaults.overlaidBy(options.lockOptions()));
     }
 
     @Override
@@ -136,13 +140,39 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         List<Runnable> todo;
         guard.lock();
         try {
-            decision.run();
-            todo = effects.isEmpty() ? List.of() : new ArrayList<>(effects);
-            effects.clear();
+            agent.unfinished(true);
+            try {
+                decision.run();
+            } finally {
+                settle();
+                todo = effects.isEmpty() ? List.of() : new ArrayList<>(effects);
+                effects.clear();
+            }
         } finally {
             guard.unlock();
         }
-        todo.forEach(Runnable::run);
+        todo.forEach(TransactionView::perform);
+    }
+
+    private static void perform(Runnable effect) {
+        try {
+            effect.run();
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "A step of a transaction failed; those behind it are done", e);
+        }
+    }
+
+    /** Asks for what is next, and tells those who have what they wait for. */
+    private void settle() {
+        List<LockName> givenUp;
+        do {
+            advance();
+            givenUp = waiters.settle(state, effects::add);
+            giveUp(givenUp);
+        } while (!givenUp.isEmpty());
+        if (fate.isOpen() && agent.isComplete()) {
+            state.tellAll();
+        }
     }
 
     /** What is so now. */
@@ -159,18 +189,24 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     @Override
     public void lockAsync(Collection<LockRequest> requests) {
+        List<LockRequest> all = List.copyOf(requests);
+        decide(() -> ask(all, true, false));
+    }
+
+    /** Returns the locks that were not asked for before. */
+    private List<LockName> ask(List<LockRequest> requests, boolean queue, boolean tries) {
         Set<LockName> names = new HashSet<>();
         for (LockRequest each : requests) {
             if (!names.add(each.name())) {
                 throw new IllegalArgumentException(each.name() + " is asked for twice; ask once, EXCLUSIVE if either");
             }
         }
-        decide(() -> {
-            ensureUsable();
-            requests.forEach(this::ensureMayAsk);
-            requests.forEach(each -> ask(each, true));
-            advance();
-        });
+        ensureUsable();
+        requests.forEach(this::ensureMayAsk);
+        return requests.stream()
+                .filter(each -> ask(each, queue, tries))
+                .map(LockRequest::name)
+                .toList();
     }
 
     private void ensureUsable() {
@@ -180,117 +216,92 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     private void ensureMayAsk(LockRequest request) {
         LockName name = request.name();
         parts.ensureMayAsk(request, !parts.locks().has(name) && state.known(name) != null, options.owner());
-        boolean waits = wishes == null ? agent.wants(name) : wishes.waits(name);
-        if (waits && state.known(name) == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
+        boolean raises = request.mode() == LockMode.EXCLUSIVE && state.known(name) == LockMode.SHARED;
+        if (raises && state.heldIn(name) == null && !parts.locks().has(name)) {
             throw new IllegalStateException(name + " is being waited for SHARED; ask for it EXCLUSIVE at once, or"
                     + " cancel it or await it first");
         }
     }
 
     /** Returns false if it was asked for before. */
-    private boolean ask(LockRequest request, boolean queue) {
-        LockMode known = state.known(request.name());
-        if (known == LockMode.EXCLUSIVE || known == request.mode()) {
+    private boolean ask(LockRequest request, boolean queue, boolean tries) {
+        waiters.asked(request.name(), request.mode());
+        if (request.nodes().isEmpty()) {
+            return wishes.add(request.name(), request.mode(), queue, tries, ++events);
+        } else if (state.isWanted(request)) {
             return false;
-        } else if (request.nodes().isPresent()) {
-            parts.add(request, request.nodes().get(), options.owner(), queue);
-        } else if (wishes != null) {
-            wishes.add(request.name(), request.mode(), queue);
-        } else {
-            ask(request.name(), request.mode(), queue);
         }
+        parts.add(request, request.nodes().get(), options.owner(), queue, ++events);
         return true;
     }
 
-    @Override
-    public void ask(LockName name, LockMode mode, boolean queue) {
+    private void ask(Wishes.Level next) {
         long id = client.nextRequestId();
-        agent.asked(name, mode, id, now());
-        ask(name, mode, id, queue);
+        agent.asked(next.name(), next.mode(), id, now());
+        // What does not wait keeps nobody waiting for long, also where a member answers late.
+        agent.spare(next.name(), !next.queue());
+        ask(next.name(), next.mode(), id, next.queue());
     }
 
-    /** Asks for the next nodes, and the next levels of trees. */
+    /** Asks for the next nodes, and the next grants. */
     private void advance() {
-        if (!parts.locks().isEmpty() && fate.isOpen()) {
-            agent.unfinished(true);
-            parts.advance(asked.awaitNodes());
-        }
-        if (wishes != null && fate.isOpen()) {
-            wishes.next(state::heldIn, this::isPending).forEach(each -> ask(each.name(), each.mode(), each.queue()));
+        agent.unfinished(true);
+        if (fate.isOpen()) {
+            if (!parts.locks().isEmpty()) {
+                parts.advance(asked.awaitNodes());
+            }
+            wishes.next(state::heldIn, state::isPending).forEach(this::ask);
         }
         agent.unfinished(lacks());
     }
 
-    /** Whether a node, or a level of trees, is to be asked for, or will be when the change of its mode is over. */
+    /** Whether a node, or a grant, is to be asked for, or will be when the change of its mode is over. */
     private boolean lacks() {
-        return fate.isOpen() && (parts.locks().lacks() || (wishes != null && wishes.lacks(state::heldIn)));
-    }
-
-    /** Whether one grant more may not be all. */
-    private boolean mayLack() {
-        return wishes != null || !parts.locks().isEmpty();
-    }
-
-    private boolean isPending(LockName level) {
-        TransactionSlot slot = slots.get(level);
-        return slot != null && (slot.pending != null || slot.weakening != null);
-    }
-
-    /** Gives back the levels of trees that are needed no more, and asks for those that are next. */
-    private void reduce(Wishes needed) {
-        giveBackLevels(needed);
-        advance();
+        return fate.isOpen() && (parts.locks().lacks() || wishes.lacks(state::heldIn));
     }
 
     @Override
-    public void giveBackLevels(Wishes needed) {
+    public void giveBack() {
         List<LockName> levels = new ArrayList<>(slots.keySet());
         Collections.reverse(levels);
         for (LockName level : levels) {
             TransactionSlot slot = Objects.requireNonNull(slots.get(level));
             HeldLease lease = slot.lease;
-            LockMode mode = needed.needed(level);
-            if (mode == null || (lease != null && TreeModes.covers(lease.mode(), mode))) {
+            LockMode mode = wishes.needed(level);
+            if (mode == null || (lease != null && Wishes.covers(lease.mode(), mode))) {
                 withdraw(level, slot);
             }
             Releasable held = slot.held();
             if (mode == null && lease != null && held != null) {
                 drop(level, lease);
                 effects.add(held::releaseAsync);
-            } else if (mode != null) {
-                weaken(level, slot, mode);
+            } else {
+                weaken(level, slot);
             }
         }
     }
 
-    /** Has a level of trees in the mode that is needed, if it has a stronger one. */
-    private void weaken(LockName level, TransactionSlot slot, LockMode mode) {
-        if (!fate.isClosed()) {
-            weakenings.begin(level, slot, mode, options);
+    /** Has a grant in the mode that is needed, if it has a stronger one. */
+    private void weaken(LockName level, TransactionSlot slot) {
+        LockMode needed = wishes.needed(level);
+        if (needed != null && !fate.isClosed()) {
+            weakenings.begin(level, slot, needed, options);
         }
     }
 
-    /** A level has the lease in the weaker mode; guarded. */
-    void weakened(LockName level, TransactionSlot slot, HeldLease lease) {
-        keep(level, slot, lease);
-        LockMode needed = wishes == null ? null : wishes.needed(level);
-        if (needed != null) {
-            weaken(level, slot, needed);
-        }
-        advance();
-        tellWaiters();
-    }
-
-    /** That lease is the one of the slot. */
-    private void keep(LockName name, TransactionSlot slot, HeldLease lease) {
+    /** That lease is the one of the slot, if it may be in a stronger mode than needed. */
+    void keep(LockName name, TransactionSlot slot, HeldLease lease) {
         HeldLease before = slot.lease;
         if (before != null) {
             client.transactions().usesNoMore(name, before.token());
         }
         slot.lease = lease;
+        slot.weakening = null;
         agent.renamed(name, lease.token());
+        agent.holdsIn(name, lease.mode());
         client.transactions().uses(name, lease.token(), ofAgent);
         effects.add(() -> lease.lost().thenAccept(why -> lost(name, lease, why)));
+        weaken(name, slot);
     }
 
     @Override
@@ -301,34 +312,29 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         Request request = new Request(id, lease.key(), mode, 1, 1, options.ttl(), queue, owner, options.holdAtLeast());
         PendingAcquire pending =
                 new PendingAcquire(client, lease, request, queue ? null : client.requestTimeout(), slot.lease);
-        pending.onWaiting(() -> decide(() -> {
-            agent.waits(name, id, now());
-            look();
-        }));
+        pending.onWaiting(() -> decide(() -> agent.waits(name, id, now())));
+        HeldLease from = slot.lease;
+        if (from != null) {
+            slot.raise = pending;
+            pending.onLate(late -> granted(name, id, late, from));
+        }
         slot.pending = pending;
         slot.request = id;
         client.transactions().asks(id, ofAgent);
-        boolean fresh = slot.lease == null;
         effects.add(() -> {
-            if (!fresh || !reacquire(name, lease, id)) {
-                send(name, id, pending, queue);
+            if (from == null && lease.reacquire(1)) {
+                granted(name, id, lease, null);
+            } else {
+                send(name, id, pending, queue, from);
             }
         });
     }
 
-    private boolean reacquire(LockName name, HeldLease lease, long request) {
-        boolean granted = lease.reacquire(1);
-        if (granted) {
-            granted(name, request, lease);
-        }
-        return granted;
-    }
-
-    private void send(LockName name, long request, PendingAcquire pending, boolean queue) {
+    private void send(LockName name, long request, PendingAcquire pending, boolean queue, @Nullable HeldLease from) {
         CompletionStage<Optional<Lease>> outcome = pending.send();
         outcome.whenComplete((result, failure) -> {
             if (failure == null && result.isPresent()) {
-                granted(name, request, (HeldLease) result.get());
+                granted(name, request, (HeldLease) result.get(), from);
             } else {
                 over(name, request, failure, queue);
             }
@@ -338,24 +344,21 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     // What becomes of requests
 
-    private void granted(LockName name, long request, HeldLease lease) {
+    /** {@code from}: the lease of which it has changed the mode; null for a grant of its own. */
+    private void granted(LockName name, long request, HeldLease lease, @Nullable HeldLease from) {
         decide(() -> {
             client.transactions().asksNoMore(request);
             TransactionSlot slot = slots.get(name);
-            agent.unfinished(mayLack());
-            if (slot == null || slot.request != request || !agent.granted(name, request, lease.token(), now())) {
-                agent.unfinished(lacks());
+            if (slot != null && slot.request == request && agent.granted(name, request, lease.token(), now())) {
+                slot.pending = null;
+                keep(name, slot, lease);
+            } else if (slot != null && from != null && slot.lease == from) {
+                // That was given up when it was granted: what was held is held in this mode, until it is changed back.
+                withdraw(name, slot);
+                keep(name, slot, lease);
+            } else {
                 effects.add(lease::abandon);
-                return;
             }
-            slot.pending = null;
-            keep(name, slot, lease);
-            LockMode needed = wishes == null ? null : wishes.needed(name);
-            if (needed != null) {
-                weaken(name, slot, needed);
-            }
-            advance();
-            tellWaiters();
         });
     }
 
@@ -367,27 +370,28 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             if (slot == null || slot.request != request || slot.pending == null) {
                 return;
             }
-            HeldLease read = slot.lease;
-            agent.unfinished(mayLack());
-            List<LockName> of = state.over(name);
+            boolean reads = slot.isHeld();
             dropRequest(name, slot);
-            if (wishes != null) {
-                wishes.refused(name, state.heldIn(name), failure != null);
-                giveBackLevels(wishes);
+            if (failure == null && queue) {
+                // Another reader waits to upgrade: each would wait for the other's read lock. Or the grant has ended.
+                if (reads && fate.isOpen()) {
+                    abortForUpgrade(name);
+                }
+                return;
             }
-            if (failure != null && !(failure instanceof CancellationException)) {
-                parts.failed(of);
+            for (Wishes.GivenUp each : wishes.refused(name, state.heldIn(name), failure != null)) {
+                Wishes.GivenUp lock = failure == null ? each : parts.failed(each);
+                if (failure != null) {
+                    failed(lock, failure);
+                }
             }
-            advance();
-            if (failure instanceof CancellationException || fate.isClosed() || (failure == null && !queue)) {
-                tellWaiters();
-            } else if (failure != null) {
-                effects.add(waiters.requestFailed(failure));
-            } else if (read != null && read.isHeld() && !fate.isAborted()) {
-                // Another reader waits to upgrade: each would wait for the other's read lock.
-                abortForUpgrade(name);
-            }
+            giveBack();
         });
+    }
+
+    @Override
+    public void failed(Wishes.GivenUp lock, Throwable why) {
+        waiters.failed(lock, why);
     }
 
     private void dropRequest(LockName name, TransactionSlot slot) {
@@ -411,31 +415,23 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 return;
             }
             client.transactions().usesNoMore(name, lease.token());
-            boolean wanted = agent.wants(name);
-            agent.unfinished(mayLack());
-            if (wanted) {
-                withdraw(name, slot);
-            }
+            withdraw(name, slot);
             slot.lease = null;
             slot.weakening = null;
-            boolean asksAgain = !client.closed() && agent.lostUnreported(name, lease.token(), now());
-            agent.unfinished(lacks());
-            if (asksAgain) {
+            LockMode needed = wishes.needed(name);
+            if (needed != null && !client.closed() && agent.lostUnreported(name, lease.token(), needed, now())) {
                 return;
             }
             slots.remove(name);
             agent.released(name);
-            if (parts.outlast(state.over(name))) {
-                advance();
-                tellWaiters();
+            if (parts.outlast(wishes.over(name))) {
                 return;
             }
-            if (fate.isSound()) {
-                LeaseLostException loss = new LeaseLostException(name, lease.token(), why);
-                fate.lose(loss);
-                withdrawAll();
-                agent.end();
-                fail(client.closed() ? new ClientClosedException(client.name(), name) : loss);
+            boolean sound = fate.isSound();
+            LeaseLostException loss = new LeaseLostException(name, lease.token(), why);
+            fate.lose(loss);
+            if (sound) {
+                end(client.closed() ? new ClientClosedException(client.name(), name) : loss);
             }
             effects.add(() -> lost.complete(why));
         });
@@ -453,78 +449,95 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     @Override
     public void aborted(Deadlock deadlock) {
         fate.abort(deadlock);
-        withdrawAll();
-        fail(new DeadlockException(deadlock, agent.age()));
+        end(new DeadlockException(deadlock, agent.age()));
     }
 
-    private void withdrawAll() {
+    /** Nothing is waited for any more. */
+    private void end(Throwable why) {
         for (LockName name : List.copyOf(slots.keySet())) {
             withdraw(name, Objects.requireNonNull(slots.get(name)));
         }
+        agent.end();
+        wishes.end();
+        effects.add(waiters.failed(why));
     }
 
     // Waiting
 
-    private void tellWaiters() {
-        if (agent.isComplete() && fate.isSound()) {
-            parts.locks().tell();
-            if (wishes != null) {
-                wishes.tell();
+    /** Asks for those, and waits for them; {@code tries}: and gives up what it asked for, if it does not get all. */
+    TransactionWaiters.Wait begin(List<LockRequest> requests, boolean queue, boolean tries) {
+        TransactionWaiters.Wait[] wait = new TransactionWaiters.Wait[1];
+        decide(() -> {
+            List<LockName> fresh = ask(requests, queue, tries);
+            wait[0] = new TransactionWaiters.Wait(requests, tries ? fresh : null, ++events);
+            waiters.add(wait[0]);
+        });
+        return wait[0];
+    }
+
+    /** Without a limit for null. */
+    private boolean await(TransactionWaiters.Wait wait, @Nullable Duration limit) throws InterruptedException {
+        boolean held = waiters.await(wait, limit, this::leaves);
+        if (held) {
+            // What this thread is about to be told; others may have asked for more.
+            ensureHeld(() -> {
+                ensureUsable();
+                return state.lost(agent::isReported);
+            });
+        }
+        return held;
+    }
+
+    boolean leaves(TransactionWaiters.Wait wait) {
+        boolean[] left = new boolean[1];
+        decide(() -> {
+            left[0] = waiters.remove(wait);
+            if (left[0] && wait.tries != null) {
+                giveUp(wait.tries);
             }
+        });
+        return left[0];
+    }
+
+    /** Who tried to get these does not wait for them any more. */
+    private void giveUp(List<LockName> tried) {
+        boolean less = false;
+        for (LockName each : tried) {
+            less |= parts.locks().has(each) ? giveUp(each) : wishes.leave(each, waiters.waitsFor(each));
         }
-        if (agent.isComplete() && !waiters.isEmpty()) {
-            effects.add(waiters.done());
+        if (less) {
+            giveBack();
         }
     }
 
-    private void fail(Throwable why) {
-        effects.add(waiters.failed(why));
+    @Override
+    public void lockAll(Collection<LockRequest> requests) throws InterruptedException {
+        lockAll(List.copyOf(requests), null);
     }
 
-    private CompletableFuture<Boolean> outcome() {
-        CompletableFuture<Boolean> outcome = new CompletableFuture<>();
+    /** As above, for that time at most; without a limit for null. False if not all is held then: it goes on. */
+    boolean lockAll(List<LockRequest> requests, @Nullable Duration limit) throws InterruptedException {
+        return await(begin(requests, true, false), limit);
+    }
+
+    TransactionWaiters.Wait waitForAll() {
+        TransactionWaiters.Wait[] wait = new TransactionWaiters.Wait[1];
         decide(() -> {
             ensureUsable();
-            waiters.add(outcome);
-            Throwable failure = waiters.takeUntold();
-            if (failure != null) {
-                fail(failure);
-            }
-            tellWaiters();
+            wait[0] = new TransactionWaiters.Wait(null, null, ++events);
+            waiters.add(wait[0]);
         });
-        return outcome;
+        return wait[0];
     }
 
     @Override
     public void awaitAll() throws InterruptedException {
-        CompletableFuture<Boolean> outcome = outcome();
-        waiters.await(outcome, this::leaves);
-        ensureReportedHeld();
+        await(waitForAll(), null);
     }
 
     @Override
     public boolean awaitAll(Duration limit) throws InterruptedException {
-        CompletableFuture<Boolean> outcome = outcome();
-        boolean told = waiters.await(outcome, limit, this::leaves);
-        if (told) {
-            ensureReportedHeld();
-        }
-        return told;
-    }
-
-    private boolean leaves(CompletableFuture<Boolean> outcome) {
-        return seen(() -> waiters.remove(outcome));
-    }
-
-    /** What this thread is about to be told; others may have asked for more. */
-    private void ensureReportedHeld() {
-        guard.lock();
-        try {
-            ensureUsable();
-            state.ensureHeld(agent::isReported);
-        } finally {
-            guard.unlock();
-        }
+        return await(waitForAll(), limit);
     }
 
     @Override
@@ -533,69 +546,25 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     }
 
     /** As {@link #tryLock}, of several names, each once. */
-    boolean tryAll(List<LockRequest> requests, Duration wait) throws InterruptedException {
-        boolean queue = wait.compareTo(Duration.ZERO) > 0;
-        List<LockName> asks = new ArrayList<>(requests.size());
-        decide(() -> {
-            ensureUsable();
-            requests.forEach(this::ensureMayAsk);
-            for (LockRequest request : requests) {
-                if (ask(request, queue)) {
-                    asks.add(request.name());
-                }
-            }
-            advance();
-        });
-        boolean done = false;
-        try {
-            // One that does not wait is answered, or given up, within the request timeout.
-            done = (queue || !asks.isEmpty())
-                    ? awaitAll(queue ? wait : client.requestTimeout().plusSeconds(1))
-                    : seen(agent::isComplete);
-            done &= areHeld(requests);
-            return done;
-        } finally {
-            if (!done) {
-                asks.forEach(this::takeBack);
-            }
+    boolean tryAll(List<LockRequest> requests, Duration limit) throws InterruptedException {
+        boolean queue = limit.compareTo(Duration.ZERO) > 0;
+        TransactionWaiters.Wait wait = begin(requests, queue, true);
+        if (queue) {
+            return await(wait, limit);
         }
+        // What does not wait is answered, or given up, within the request timeout; what others wait for need not be.
+        boolean asks = !Objects.requireNonNull(wait.tries).isEmpty();
+        return await(wait, asks ? client.requestTimeout().plusSeconds(1) : Duration.ZERO);
     }
 
-    /** Whether their user may have been told that these are held. */
-    boolean areHeld(List<LockRequest> requests) {
-        return seen(() -> state.areTold(requests));
-    }
-
-    /** The user has not been told that it is held. */
-    private void takeBack(LockName name) {
-        decide(() -> {
-            if (wishes != null) {
-                giveUp(wishes, name);
-            } else {
-                takeBackFlat(name);
-                tellWaiters();
-            }
-        });
-    }
-
-    @Override
-    public void takeBackFlat(LockName name) {
-        TransactionSlot slot = slots.get(name);
-        if (slot != null && slot.pending != null) {
-            withdraw(name, slot);
-        } else if (slot != null && slot.lease != null && !agent.isReported(name)) {
-            HeldLease lease = slot.lease;
-            drop(name, lease);
-            effects.add(lease::releaseAsync);
+    /** Nobody waits for that lock any more; what its user was told of stays. */
+    private boolean giveUp(LockName lock) {
+        if (!parts.locks().has(lock)) {
+            return wishes.giveUp(lock);
         }
-    }
-
-    private boolean giveUp(Wishes of, LockName name) {
-        boolean waited = of.giveUp(name);
-        if (waited && !fate.isClosed()) {
-            agent.unfinished(true);
-            reduce(of);
-            tellWaiters();
+        boolean waited = !parts.locks().told(lock);
+        if (waited) {
+            parts.locks().remove(lock);
         }
         return waited;
     }
@@ -606,20 +575,10 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         boolean[] waited = new boolean[1];
         decide(() -> {
             parts.ensureIsNoPart(lock);
-            TransactionSlot slot = slots.get(lock);
-            if (parts.locks().has(lock)) {
-                waited[0] = !parts.locks().told(lock);
-                if (waited[0]) {
-                    parts.locks().remove(lock);
-                    advance();
-                    tellWaiters();
-                }
-            } else if (wishes != null) {
-                waited[0] = giveUp(wishes, lock);
-            } else if (slot != null && slot.pending != null) {
-                waited[0] = true;
-                withdraw(lock, slot);
-                tellWaiters();
+            boolean open = fate.isOpen();
+            waited[0] = giveUp(lock) && open;
+            if (!fate.isClosed()) {
+                giveBack();
             }
         });
         return waited[0];
@@ -635,7 +594,10 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 throw new IllegalStateException(
                         lock + " is a lock over nodes, which is not surrendered; unlock it and" + " ask for it again");
             }
-            LockName at = wishes == null ? lock : wishes.queued(lock, this::isPending);
+            LockName at = wishes.queued(lock, level -> {
+                TransactionSlot asked = slots.get(level);
+                return asked != null && asked.pending != null;
+            });
             TransactionSlot slot = slots.get(at);
             PendingAcquire pending = slot == null ? null : slot.pending;
             if (slot == null || state.known(lock) == null || (pending != null && slot.lease != null)) {
@@ -643,7 +605,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 throw new IllegalStateException(lock
                         + (upgraded ? " is being upgraded; cancel that first" : " is neither held nor waited for"));
             }
-            if (pending == null && wishes != null) {
+            if (pending == null) {
                 wishes.untell(lock);
             }
             agent.surrender(at, now());
@@ -657,18 +619,31 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     @Override
     public void change(UnaryOperator<TransactionOptions> change) {
-        decide(() -> {
-            TransactionOptions next = change.apply(asked.withAge(agent.age()));
-            if (next.tree() != asked.tree()) {
-                throw new IllegalArgumentException("whether names are paths of a tree cannot be changed in the"
-                        + " transaction " + id() + "; begin another one");
-            }
-            LockOptions all = lockDefaults.overlaidBy(next.lockOptions());
-            Wishes.refuseToKeep(wishes, all);
-            options = client.resolve(all);
-            asked = next;
-            agent.behave(next.onDeadlock(), next.priority(), next.age(), now());
-        });
+        boolean[] changed = new boolean[1];
+        while (!changed[0]) {
+            // The user's function runs in the user's thread and under no lock of ours.
+            TransactionOptions known = seen(() -> asked);
+            TransactionOptions before = options();
+            TransactionOptions next = change.apply(before);
+            decide(() -> {
+                changed[0] = asked == known && agent.age() == before.age();
+                if (changed[0]) {
+                    behave(next);
+                }
+            });
+        }
+    }
+
+    private void behave(TransactionOptions next) {
+        if (next.tree() != asked.tree()) {
+            throw new IllegalArgumentException("whether names are paths of a tree cannot be changed in the"
+                    + " transaction " + id() + "; begin another one");
+        }
+        LockOptions all = lockDefaults.overlaidBy(next.lockOptions());
+        Wishes.refuseToKeep(all);
+        options = client.resolve(all);
+        asked = next;
+        agent.behave(next.onDeadlock(), next.priority(), next.age(), now());
     }
 
     // What is held
@@ -681,24 +656,20 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             parts.ensureIsNoPart(lock);
             boolean known = state.known(lock) != null;
             List<LockName> names = parts.locks().has(lock) ? parts.heldOf(lock) : List.of(lock);
-            if (state.waits(lock) || !known || names.stream().anyMatch(each -> state.heldIn(each) == null)) {
+            if (state.waits(lock) || !known || names.stream().anyMatch(each -> !state.hasLease(each))) {
+                boolean waits = known && state.waits(lock);
                 throw new IllegalStateException(
-                        lock + (known ? " is being waited for; cancel that first" : " is not held"));
+                        lock + (waits ? " is being waited for; cancel that first" : " is not held"));
             }
-            if (wishes != null) {
-                names.forEach(wishes::ensureNoneBelow);
-            }
+            names.forEach(wishes::ensureNoneBelow);
             parts.locks().forget(lock);
             for (LockName each : names) {
                 TransactionSlot slot = Objects.requireNonNull(slots.get(each));
                 held.add(Objects.requireNonNull(slot.held()));
                 drop(each, Objects.requireNonNull(slot.lease));
             }
-            if (wishes != null) {
-                names.forEach(wishes::remove);
-                agent.unfinished(true);
-                reduce(wishes);
-            }
+            names.forEach(wishes::remove);
+            giveBack();
         });
         held.stream().skip(1).forEach(Releasable::releaseAsync);
         return held.stream()
@@ -717,7 +688,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     public long token(String name) {
         LockName lock = LockName.of(name);
         return seen(() -> {
-            state.ensureIsHeld(lock);
+            state.ensureIsTold(lock);
             return state.token(parts.locks().has(lock) ? parts.fencing(lock) : lock);
         });
     }
@@ -726,22 +697,43 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     public Map<String, Long> tokens(String name) {
         LockName lock = LockName.of(name);
         return seen(() -> {
-            state.ensureIsHeld(lock);
+            state.ensureIsTold(lock);
             return state.tokens(lock);
         });
     }
 
     @Override
     public void ensureHeld() {
-        guard.lock();
-        try {
+        ensureHeld(() -> {
             ensureUsable();
+            Throwable failure = waiters.untold();
+            if (failure != null) {
+                throw Failures.rethrow(failure);
+            }
             if (!agent.isComplete()) {
                 throw new IllegalStateException("the transaction waits for " + agent.wanted() + "; await all first");
             }
-            state.ensureHeld(name -> true);
-        } finally {
-            guard.unlock();
+            return state.lost(name -> true);
+        });
+    }
+
+    @Override
+    public void ensureHeld(String name) {
+        LockName lock = LockName.of(name);
+        ensureHeld(() -> {
+            fate.ensureOpen(self, client);
+            state.ensureIsTold(lock);
+            return state.isGone(lock)
+                    ? fate.ensureNotLost(state.lost(each -> wishes.over(each).contains(lock)))
+                    : null;
+        });
+    }
+
+    /** Asks which lease is not believed, and has that say why. */
+    private void ensureHeld(Supplier<@Nullable HeldLease> lost) {
+        HeldLease lease = seen(lost);
+        if (lease != null) {
+            lease.ensureHeld();
         }
     }
 
@@ -749,11 +741,27 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     public Status status() {
         return seen(() -> {
             Status over = fate.status();
-            if (over != null || !agent.isComplete()) {
-                return over == null ? Status.WAITING : over;
+            if (over != null) {
+                return over;
+            } else if (state.lost(agent::isReported) != null) {
+                return Status.LOST;
+            } else if (waiters.untold() != null) {
+                return Status.FAILED;
+            } else if (!agent.isComplete()) {
+                return Status.WAITING;
             }
-            return state.isAnyLost() ? Status.LOST : slots.isEmpty() ? Status.NO_LOCKS : Status.HELD;
+            return slots.isEmpty() ? Status.NO_LOCKS : Status.HELD;
         });
+    }
+
+    /** The grants that it has and believes, flat ones or of levels, and their modes. */
+    Map<LockName, LockMode> believed() {
+        return seen(state::believed);
+    }
+
+    /** The token of that grant, which it has. */
+    long grantToken(LockName level) {
+        return seen(() -> state.token(level));
     }
 
     @Override
@@ -773,19 +781,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         return new TransactionReport(id(), status(), held, new AdminView(client).shown(waits), deadlocks());
     }
 
-    // Parts of locks over nodes, for whom decides about them; guarded
-
-    @Override
-    public void look() {
-        if (!parts.locks().isEmpty()) {
-            advance();
-            tellWaiters();
-        }
-    }
-
     @Override
     public boolean passOver(LockName name) {
-        return parts.passOver(name, state.over(name));
+        return parts.passOver(name, wishes.over(name));
     }
 
     @Override
@@ -795,11 +793,6 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     private TransactionState state() {
         return state;
-    }
-
-    @Override
-    public void partFailed(LockUnavailableException why) {
-        effects.add(waiters.requestFailed(why));
     }
 
     @Override
@@ -821,8 +814,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             fate.close();
             effects.add(ofAgent::cancelAlarm);
             effects.add(parts::cancelAlarm);
-            withdrawAll();
-            agent.end();
+            end(new IllegalStateException("the transaction " + id() + " was closed while it waited"));
             slots.forEach((name, slot) -> {
                 Releasable all = slot.held();
                 if (slot.lease != null && all != null) {
@@ -830,12 +822,10 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                     client.transactions().usesNoMore(name, slot.lease.token());
                 }
             });
+            wishes.clear();
             slots.clear();
-            fail(new IllegalStateException("the transaction " + id() + " was closed while it waited"));
         });
-        if (wishes != null) {
-            Collections.reverse(held); // from the leaves up
-        }
+        Collections.reverse(held); // of trees from the leaves up
         if (held.size() > 1) {
             held.forEach(Releasable::releaseAsync);
         }
@@ -844,14 +834,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     // For locks of trees that are no transaction's
 
-    /** Asks for those, each name once, and tells when all is held; true also if one that asked once has ended. */
+    /** As {@link #tryAll}, without a thread: tells whether all is held. */
     CompletionStage<Boolean> begin(List<LockRequest> requests, boolean queue) {
-        decide(() -> {
-            ensureUsable();
-            requests.forEach(each -> ask(each, queue));
-            advance();
-        });
-        return outcome();
+        return begin(requests, queue, true).outcome;
     }
 
     /** Why nothing is known of what it waits for, if that limit is over; null if it is known. */
@@ -865,7 +850,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     List<Lease> handOver() {
         List<Lease> leases = new ArrayList<>();
         decide(() -> {
-            if (!fate.isOpen() || !agent.isComplete()) {
+            if (!fate.isOpen() || lacks()) {
                 return;
             }
             fate.close();

@@ -1,132 +1,266 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
-import io.keyway.lock.LockException;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Predicate;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who wait until a transaction holds all that was asked for: each is told once. Guarded by the transaction's
- * lock, but for the waits themselves; what is returned as a task is done when that lock is free.
+ * Those who wait in a transaction: for locks that they name, or for all that was asked for. After each step each wait
+ * is compared with what is held: who waits is told once, that it has what it waits for, or why it will not have it.
+ *
+ * <p>A lock that cannot be had is a failure. It is told to who named that lock; if nobody did, to who waits for all.
+ * It is kept until it was told to somebody who began to wait after the lock was asked for: who began before may know
+ * nothing of it.
+ *
+ * <p>Guarded by the transaction's lock, but for the waits themselves; tasks are done when that lock is free.
  */
 final class TransactionWaiters {
-    private final TimeSource time;
-    private final List<CompletableFuture<Boolean>> all = new ArrayList<>();
+    /** What the transaction has. */
+    interface Locks {
+        /** Whether nothing that was asked for, and has not failed, is missing. */
+        boolean isComplete();
 
-    /** Why a request failed, if nobody waited who could be told. */
-    private @Nullable Throwable untold;
+        /** Whether that was asked for in this mode or a stronger one, and not given up. */
+        boolean isWanted(LockRequest request);
+
+        /** Whether that is held now, in this mode or a stronger one. */
+        boolean isHeld(LockRequest request);
+
+        /** The user is told that this is held. */
+        void tell(LockRequest request);
+    }
+
+    /** How one stops to wait. */
+    interface Leaving {
+        /** As {@link TransactionWaiters#remove}. */
+        boolean remove(Wait wait);
+    }
+
+    /** One who waits. */
+    static final class Wait {
+        /** What it waits for; null for all that was asked for. */
+        final @Nullable List<LockRequest> requests;
+        /** Those locks that it gives up if it does not get all; null if what it asked for stays asked for. */
+        final @Nullable List<LockName> tries;
+
+        final long since;
+        final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
+
+        /** {@code since}: when, among all that happens to the transaction. */
+        Wait(@Nullable List<LockRequest> requests, @Nullable List<LockName> tries, long since) {
+            this.requests = requests;
+            this.tries = tries;
+            this.since = since;
+        }
+    }
+
+    /** Why a lock cannot be had that was asked for in that mode, and when it was. */
+    private record Failure(LockMode mode, long asked, Throwable why) {}
+
+    private final TimeSource time;
+    private final List<Wait> all = new ArrayList<>();
+    private final Map<LockName, Failure> failures = new LinkedHashMap<>();
 
     TransactionWaiters(TimeSource time) {
         this.time = time;
     }
 
-    boolean isEmpty() {
-        return all.isEmpty();
-    }
-
     /** One more waits. */
-    void add(CompletableFuture<Boolean> outcome) {
-        all.add(outcome);
+    void add(Wait wait) {
+        all.add(wait);
     }
 
     /** It does not wait any more, whatever it was told; false if it was told. */
-    boolean remove(CompletableFuture<Boolean> outcome) {
-        return all.removeIf(waiter -> waiter == outcome);
+    boolean remove(Wait wait) {
+        return all.removeIf(each -> each == wait);
     }
 
-    /** Why a request failed before anybody waited; null if none did, or somebody was told since. */
+    /** In which mode somebody waits for that lock; null if nobody does. */
     @Nullable
-    Throwable takeUntold() {
-        Throwable failure = untold;
-        untold = null;
-        return failure;
+    LockMode waitsFor(LockName name) {
+        LockMode mode = null;
+        for (Wait wait : all) {
+            for (LockRequest each : wait.requests == null ? List.<LockRequest>of() : wait.requests) {
+                mode = each.name().equals(name) && !Wishes.covers(mode, each.mode()) ? each.mode() : mode;
+            }
+        }
+        return mode;
     }
 
-    /** All is held. */
-    Runnable done() {
-        List<CompletableFuture<Boolean>> told = takeAll();
-        return () -> told.forEach(each -> each.complete(true));
+    /** A lock cannot be had. */
+    void failed(Wishes.GivenUp lock, Throwable why) {
+        Throwable known = Failures.lockException(why);
+        failures.put(lock.name(), new Failure(lock.mode(), lock.asked(), known == null ? why : known));
+    }
+
+    /** That lock is asked for once more: what became of it before is of no interest. */
+    void asked(LockName name, LockMode mode) {
+        Failure failure = failures.get(name);
+        if (failure != null && Wishes.covers(mode, failure.mode())) {
+            failures.remove(name);
+        }
+    }
+
+    /** Why locks cannot be had whose user has not been told; null if there are none. */
+    @Nullable
+    Throwable untold() {
+        return one(failures.values());
+    }
+
+    private static @Nullable Throwable one(Iterable<Failure> failures) {
+        Throwable first = null;
+        for (Failure each : failures) {
+            Throwable why = each.why();
+            if (first == null) {
+                first = why;
+            } else if (first != why && !Arrays.asList(first.getSuppressed()).contains(why)) {
+                first.addSuppressed(why);
+            }
+        }
+        return first;
+    }
+
+    /** Tells those who have what they wait for, or will not have it. Returns the locks that these give up. */
+    List<LockName> settle(Locks locks, Consumer<Runnable> then) {
+        if (all.isEmpty()) {
+            return List.of();
+        }
+        List<LockName> givenUp = new ArrayList<>();
+        settle(true, locks, then, givenUp);
+        settle(false, locks, then, givenUp);
+        return givenUp;
+    }
+
+    /** Those who name locks, or the others. */
+    private void settle(boolean named, Locks locks, Consumer<Runnable> then, List<LockName> givenUp) {
+        Set<LockName> told = new HashSet<>();
+        for (Iterator<Wait> waits = all.iterator(); waits.hasNext(); ) {
+            Wait wait = waits.next();
+            if ((wait.requests != null) != named) {
+                continue;
+            }
+            List<Failure> failed = failed(wait, locks, told);
+            Throwable why = one(failed);
+            LockName cancelled = why == null ? cancelled(wait, locks) : null;
+            boolean over = why != null || cancelled != null;
+            if (!over && !hasAll(wait, locks)) {
+                continue;
+            }
+            waits.remove();
+            if (!over && wait.requests != null) {
+                wait.requests.forEach(locks::tell);
+            } else if (over && wait.tries != null) {
+                givenUp.addAll(wait.tries);
+            }
+            then.accept(() -> tell(wait, why, cancelled));
+        }
+        told.forEach(failures::remove);
+    }
+
+    private static boolean hasAll(Wait wait, Locks locks) {
+        return wait.requests == null
+                ? locks.isComplete()
+                : wait.requests.stream().allMatch(locks::isHeld);
+    }
+
+    /** What this one will not have, and adds to those of which it is told. */
+    private List<Failure> failed(Wait wait, Locks locks, Set<LockName> told) {
+        List<LockRequest> requests = wait.requests;
+        List<Failure> failed = new ArrayList<>();
+        failures.forEach((name, failure) -> {
+            boolean its = requests == null
+                    || requests.stream().anyMatch(each -> each.name().equals(name) && !locks.isWanted(each));
+            if (its) {
+                failed.add(failure);
+            }
+            if (its && (requests != null || wait.since > failure.asked())) {
+                told.add(name);
+            }
+        });
+        return failed;
+    }
+
+    /** The first lock that it waits for and nobody wants any more; null if there is none. */
+    private static @Nullable LockName cancelled(Wait wait, Locks locks) {
+        for (LockRequest each : wait.requests == null ? List.<LockRequest>of() : wait.requests) {
+            if (!locks.isWanted(each)) {
+                return each.name();
+            }
+        }
+        return null;
+    }
+
+    private static void tell(Wait wait, @Nullable Throwable why, @Nullable LockName cancelled) {
+        if (why != null) {
+            wait.outcome.completeExceptionally(why);
+        } else if (cancelled == null || wait.tries != null) {
+            wait.outcome.complete(cancelled == null);
+        } else {
+            wait.outcome.completeExceptionally(new CancellationException("the request for " + cancelled
+                    + " was cancelled, or the lock given back, by another thread while this one waited for it"));
+        }
     }
 
     /** Nothing more comes of it, for that reason. */
     Runnable failed(Throwable why) {
-        List<CompletableFuture<Boolean>> told = takeAll();
-        return () -> told.forEach(each -> each.completeExceptionally(why));
-    }
-
-    private List<CompletableFuture<Boolean>> takeAll() {
-        List<CompletableFuture<Boolean>> taken = List.copyOf(all);
+        List<Wait> told = List.copyOf(all);
         all.clear();
-        return taken;
-    }
-
-    /** A request failed, which who comes next hears if nobody waits now. */
-    Runnable requestFailed(Throwable why) {
-        LockException known = Failures.lockException(why);
-        Throwable said = known == null ? why : known;
-        untold = all.isEmpty() ? said : null;
-        return failed(said);
+        return () -> told.forEach(each -> each.outcome.completeExceptionally(why));
     }
 
     /**
      * Waits until that one is told.
      *
-     * @param leaves has it wait no more, under the transaction's lock, as {@link #remove} does
+     * @param limit for how long at most; null for no limit
+     * @param leaving under the transaction's lock
+     * @return what it was told; false if the limit is over before
      * @throws InterruptedException if interrupted before it is told
      */
-    void await(CompletableFuture<Boolean> outcome, Predicate<CompletableFuture<Boolean>> leaves)
-            throws InterruptedException {
+    boolean await(Wait wait, @Nullable Duration limit, Leaving leaving) throws InterruptedException {
         try {
-            time.await(outcome);
-        } catch (ExecutionException e) {
-            throw Failures.rethrow(e.getCause());
-        } catch (InterruptedException e) {
-            interrupted(outcome, leaves, e);
-        }
-    }
-
-    /** As {@link #await(CompletableFuture, Predicate)}; false if the limit is over before it is told. */
-    boolean await(CompletableFuture<Boolean> outcome, Duration limit, Predicate<CompletableFuture<Boolean>> leaves)
-            throws InterruptedException {
-        try {
-            time.await(outcome, time.nanoTime() + Waits.nanos(limit));
+            return limit == null
+                    ? time.await(wait.outcome)
+                    : time.await(wait.outcome, time.nanoTime() + Waits.nanos(limit));
         } catch (ExecutionException e) {
             throw Failures.rethrow(e.getCause());
         } catch (TimeoutException e) {
-            if (leaves.test(outcome)) {
-                return false;
-            }
-            hear(outcome);
+            return !leaving.remove(wait) && heard(wait);
         } catch (InterruptedException e) {
-            interrupted(outcome, leaves, e);
+            if (leaving.remove(wait)) {
+                throw e;
+            }
+            Thread.currentThread().interrupt();
+            return heard(wait);
+        } catch (RuntimeException | Error e) {
+            // It was cancelled, or this thread cannot wait.
+            leaving.remove(wait);
+            throw e;
         }
-        return true;
-    }
-
-    private static void interrupted(
-            CompletableFuture<Boolean> outcome,
-            Predicate<CompletableFuture<Boolean>> leaves,
-            InterruptedException interrupt)
-            throws InterruptedException {
-        if (leaves.test(outcome)) {
-            throw interrupt;
-        }
-        Thread.currentThread().interrupt();
-        hear(outcome);
     }
 
     /** What was told as it left: a failure is told once, so that nobody else would hear it. */
-    private static void hear(CompletableFuture<Boolean> told) {
+    private static boolean heard(Wait wait) {
         try {
-            told.join();
+            return Objects.requireNonNull(wait.outcome.join());
         } catch (CompletionException e) {
             throw Failures.rethrow(e.getCause());
         }

@@ -42,7 +42,7 @@ record Weakening(ClientContext client, HeldLease from, HeldLease to, PendingAcqu
 
     /** Whether the grant is believed, in whichever mode; also while the one lease gives way to the other. */
     boolean isHeld() {
-        return from.isHeld() || to.isHeld() || (from.state() == Lease.State.RELEASED && to.isAwaited());
+        return from.isBelieved() || to.isBelieved() || (from.phase() == HeldLease.Phase.RELEASED && to.isAwaited());
     }
 
     @Override

@@ -4,10 +4,9 @@ package io.keyway.lock.kit;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.kit.agent.Agent;
-import io.keyway.lock.spi.TreeModes;
 import java.time.Duration;
 
-/** Changes the levels of trees that a transaction needs less of to weaker modes, one change of a level at a time. */
+/** Changes the grants that a transaction needs less of to weaker modes, one change of a grant at a time. */
 final class Weakenings {
     private static final long AGAIN = Duration.ofMillis(100).toNanos();
 
@@ -29,7 +28,7 @@ final class Weakenings {
         }
         Weakening weakening = Weakening.of(client, from, mode, options);
         slot.weakening = weakening;
-        agent.weakened(level, mode);
+        agent.holdsIn(level, mode);
         transaction.then(() -> weakening
                 .send()
                 .whenComplete((changed, failure) ->
@@ -37,7 +36,7 @@ final class Weakenings {
     }
 
     private static boolean isStronger(LockMode mode, LockMode than) {
-        return mode != than && TreeModes.covers(mode, than);
+        return mode != than && Wishes.covers(mode, than);
     }
 
     private void ended(LockName level, Weakening weakening, ResolvedOptions options, boolean changed) {
@@ -47,8 +46,7 @@ final class Weakenings {
                 return; // it was released, or is lost
             }
             if (changed) {
-                slot.weakening = null;
-                transaction.weakened(level, slot, weakening.to());
+                transaction.keep(level, slot, weakening.to());
             } else if (!transaction.isOver()) {
                 // The grant has ended, which is about to be told, or its name moves to another member.
                 long again = client.time().nanoTime() + AGAIN;

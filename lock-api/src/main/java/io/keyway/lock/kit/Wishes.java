@@ -15,31 +15,50 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks of trees that a transaction was asked for, and which of their levels are to be asked for next. Pure.
+ * The locks that a transaction was asked for, and which grants it needs for them. Pure; guarded by the transaction's
+ * lock.
  *
- * <p>The levels of one lock are asked for from the root down, each when the one above is held: so locks of one name
- * each never wait for each other in a circle, since each waits for what is below all that it holds. Several locks go
- * their ways side by side, and have one grant for each level that they share, in a mode that serves all of them; it is
- * raised where a later one needs more.
+ * <p>A flat lock is one grant. A lock of trees is the grants of all its levels, which are asked for from the root down,
+ * each when the one above is held: so locks of one name each never wait for each other in a circle, since each waits
+ * for what is below all that it holds. Several locks go their ways side by side, and have one grant for each level that
+ * they share, in a mode that serves all of them; it is raised where a later one needs more.
+ *
+ * <p>A lock is wished for in the strongest mode of those in which it was asked for, is waited for, or was told to be
+ * held. Who only tries leaves nothing behind when it stops to wait.
  */
 final class Wishes {
     /** One lock. */
     private static final class Wish {
         final List<LockName> levels;
+        final boolean tree;
         LockMode mode;
+        /** Whether it was asked for SHARED, and EXCLUSIVE, by somebody who does not only try. */
+        boolean shared;
+
+        boolean exclusive;
         /** In which mode its user may have been told that it is held; null if in none. */
         @Nullable
         LockMode told;
         /** Whether it waits for others; if not, one attempt. */
         boolean queue = true;
+        /** When it was asked for in its present mode, among all that happens to the transaction. */
+        long asked;
 
-        Wish(LockName name, LockMode mode) {
-            this.levels = TreeModes.levels(name);
+        Wish(LockName name, LockMode mode, boolean tree) {
+            this.levels = tree ? TreeModes.levels(name) : List.of(name);
             this.mode = mode;
+            this.tree = tree;
         }
 
         LockMode at(int level) {
-            return level == levels.size() - 1 ? TreeModes.own(mode) : TreeModes.above(mode);
+            return at(level, mode);
+        }
+
+        LockMode at(int level, LockMode asked) {
+            if (!tree) {
+                return asked;
+            }
+            return level == levels.size() - 1 ? TreeModes.own(asked) : TreeModes.above(asked);
         }
 
         @Nullable
@@ -50,23 +69,43 @@ final class Wishes {
     }
 
     /**
-     * A level that is to be asked for.
+     * A grant that is to be asked for.
      *
-     * @param name which
+     * @param name of which lock, or level
      * @param mode in which mode; stronger than the one in which it is held, if it is
      * @param queue whether to wait behind others
      */
     record Level(LockName name, LockMode mode, boolean queue) {}
 
+    /**
+     * A lock that was given up, since it cannot be had.
+     *
+     * @param asked when it was asked for
+     */
+    record GivenUp(LockName name, LockMode mode, long asked) {}
+
+    private final boolean trees;
     private final Map<LockName, Wish> all = new LinkedHashMap<>();
 
-    /** @throws IllegalArgumentException if names are of trees, and the options of locks have a holdAtLeast */
-    static void refuseToKeep(@Nullable Wishes wishes, LockOptions options) {
-        if (wishes != null
-                && options.holdAtLeast().filter(time -> !time.isZero()).isPresent()) {
-            throw new IllegalArgumentException("A lock of a tree takes no holdAtLeast: it is the grants of several"
-                    + " names, which are given back when one of them cannot be had. Ask for it by a flat lock.");
+    /** Of levels of trees, or of flat names. */
+    Wishes(boolean trees) {
+        this.trees = trees;
+    }
+
+    /** @throws IllegalArgumentException if the options of its locks have a holdAtLeast */
+    static void refuseToKeep(LockOptions options) {
+        if (options.holdAtLeast().isPresent()) {
+            throw new IllegalArgumentException("Locks that are taken together take no holdAtLeast: one that is given"
+                    + " back because another one cannot be had would be kept for nobody. Take it by a lock of its own,"
+                    + " client.lock(name), and open a client without that default for the others.");
         }
+    }
+
+    /** Whether who has the one mode needs nothing more for the other; false if it has none. */
+    static boolean covers(@Nullable LockMode has, LockMode needs) {
+        return has == needs
+                || has == LockMode.EXCLUSIVE
+                || (has != null && has.isTree() && needs.isTree() && TreeModes.covers(has, needs));
     }
 
     /** In which mode that lock is wished for, EXCLUSIVE or SHARED; null if it is not. */
@@ -89,11 +128,28 @@ final class Wishes {
         return wish != null && wish.told != wish.mode;
     }
 
-    /** A lock is asked for, one that is not wished for in that mode or EXCLUSIVE. */
-    void add(LockName name, LockMode mode, boolean queue) {
-        Wish wish = all.computeIfAbsent(name, fresh -> new Wish(name, mode));
-        wish.mode = mode;
-        wish.queue = queue;
+    /**
+     * A lock is asked for.
+     *
+     * @param queue whether it waits for others
+     * @param tries whether who asks gives it up again if it does not get it in time
+     * @return whether it was not wished for in that mode or EXCLUSIVE before
+     */
+    boolean add(LockName name, LockMode mode, boolean queue, boolean tries, long now) {
+        Wish wish = all.get(name);
+        boolean fresh = wish == null || !covers(wish.mode, mode);
+        if (wish == null) {
+            wish = new Wish(name, mode, trees);
+            all.put(name, wish);
+        }
+        wish.queue = queue || (!fresh && wish.queue);
+        wish.shared |= !tries && mode == LockMode.SHARED;
+        wish.exclusive |= !tries && mode == LockMode.EXCLUSIVE;
+        if (fresh) {
+            wish.mode = mode;
+            wish.asked = now;
+        }
+        return fresh;
     }
 
     /** It is not waited for any more; what its user was told of stays. True if it was. */
@@ -102,10 +158,30 @@ final class Wishes {
         if (wish == null || wish.told == wish.mode) {
             return false;
         }
-        if (wish.told == null) {
+        wish.shared = false;
+        wish.exclusive = false;
+        return leave(name, wish, null);
+    }
+
+    /** Who tried to get it does not wait any more; others do, in that mode or for null not at all. */
+    boolean leave(LockName name, @Nullable LockMode others) {
+        Wish wish = all.get(name);
+        return wish != null && leave(name, wish, others);
+    }
+
+    /** Keeps what was told, what was asked for, and what others wait for. True if that is less than before. */
+    private boolean leave(LockName name, Wish wish, @Nullable LockMode others) {
+        boolean writes = wish.exclusive || wish.told == LockMode.EXCLUSIVE || others == LockMode.EXCLUSIVE;
+        boolean reads = wish.shared || wish.told != null || others != null;
+        LockMode left = writes ? LockMode.EXCLUSIVE : reads ? LockMode.SHARED : null;
+        if (left == wish.mode) {
+            return false;
+        }
+        wish.queue = true;
+        if (left == null) {
             all.remove(name);
         } else {
-            wish.mode = wish.told;
+            wish.mode = left;
         }
         return true;
     }
@@ -117,10 +193,23 @@ final class Wishes {
 
     /** All is held: the user may be told. */
     void tell() {
-        for (Wish wish : all.values()) {
-            wish.told = wish.mode;
-            wish.queue = true;
+        all.values().forEach(Wishes::tell);
+    }
+
+    /** That lock, which is wished for, is held in that mode, and the user may be told. Returns its levels. */
+    List<LockName> tell(LockName name, LockMode mode) {
+        Wish wish = Objects.requireNonNull(all.get(name));
+        if (mode == wish.mode) {
+            tell(wish);
+        } else if (!covers(wish.told, mode)) {
+            wish.told = mode;
         }
+        return wish.levels;
+    }
+
+    private static void tell(Wish wish) {
+        wish.told = wish.mode;
+        wish.queue = true;
     }
 
     /** The user gives that lock up and wants it again. */
@@ -134,6 +223,9 @@ final class Wishes {
     /** In which mode that level is needed by all of them; null if it is by none. */
     @Nullable
     LockMode needed(LockName level) {
+        if (!trees) {
+            return mode(level);
+        }
         LockMode needed = null;
         for (Wish wish : all.values()) {
             LockMode own = wish.at(level);
@@ -149,7 +241,8 @@ final class Wishes {
      */
     LockName queued(LockName lock, Predicate<LockName> pending) {
         ensureNoneBelow(lock);
-        for (LockName level : TreeModes.levels(lock)) {
+        Wish wish = all.get(lock);
+        for (LockName level : wish == null ? List.<LockName>of() : wish.levels) {
             if (pending.test(level)) {
                 return level;
             }
@@ -157,9 +250,9 @@ final class Wishes {
         return lock;
     }
 
-    /** @throws IllegalStateException if a lock below that one is wanted, too */
+    /** @throws IllegalStateException if names are of trees and a lock below that one is wanted, too */
     void ensureNoneBelow(LockName lock) {
-        LockName below = below(lock);
+        LockName below = trees ? below(lock) : null;
         if (below != null) {
             throw new IllegalStateException(
                     lock + " is above " + below + ", which the transaction has too; unlock that first");
@@ -176,6 +269,31 @@ final class Wishes {
         return null;
     }
 
+    /** Whether that lock is wished for, and each of its levels is held in a mode that serves it in that mode. */
+    boolean isHeld(LockName name, LockMode mode, Function<LockName, @Nullable LockMode> held) {
+        Wish wish = all.get(name);
+        for (int i = 0; wish != null && i < wish.levels.size(); i++) {
+            if (!covers(held.apply(wish.levels.get(i)), wish.at(i, mode))) {
+                return false;
+            }
+        }
+        return wish != null;
+    }
+
+    /** The transaction has ended. */
+    void clear() {
+        all.clear();
+    }
+
+    /** The transaction waits for nothing any more: of locks that were told to be held no more is wanted. */
+    void end() {
+        for (Wish wish : all.values()) {
+            if (wish.told != null) {
+                wish.mode = wish.told;
+            }
+        }
+    }
+
     /** Whether a level that one of them needs is not held, or not in a mode that serves it. */
     boolean lacks(Function<LockName, @Nullable LockMode> held) {
         return all.values().stream().anyMatch(wish -> lacking(wish, held) != null);
@@ -190,7 +308,7 @@ final class Wishes {
     private static @Nullable LockName lacking(Wish wish, Function<LockName, @Nullable LockMode> held) {
         for (int i = 0; i < wish.levels.size(); i++) {
             LockMode has = held.apply(wish.levels.get(i));
-            if (has == null || !TreeModes.covers(has, wish.at(i))) {
+            if (!covers(has, wish.at(i))) {
                 return wish.levels.get(i);
             }
         }
@@ -199,6 +317,9 @@ final class Wishes {
 
     /** The locks that have that level. */
     List<LockName> over(LockName level) {
+        if (!trees) {
+            return all.containsKey(level) ? List.of(level) : List.of();
+        }
         List<LockName> over = new ArrayList<>();
         all.forEach((name, wish) -> {
             if (wish.at(level) != null) {
@@ -215,24 +336,27 @@ final class Wishes {
      * @param pending whether a level is being asked for
      */
     List<Level> next(Function<LockName, @Nullable LockMode> held, Predicate<LockName> pending) {
-        Map<LockName, Level> next = new LinkedHashMap<>();
+        Map<LockName, Level> next = null;
         for (Wish wish : all.values()) {
             for (int i = 0; i < wish.levels.size(); i++) {
                 LockName level = wish.levels.get(i);
                 LockMode has = held.apply(level);
-                if (has == null || !TreeModes.covers(has, wish.at(i))) {
+                if (!covers(has, wish.at(i))) {
                     if (pending.test(level)) {
                         break;
                     }
                     LockMode needed = Objects.requireNonNull(needed(level));
+                    next = next == null ? new LinkedHashMap<>() : next;
                     Level known = next.get(level);
                     boolean queue = wish.queue || (known != null && known.queue());
-                    next.put(level, new Level(level, has == null ? needed : TreeModes.join(has, needed), queue));
+                    next.put(
+                            level,
+                            new Level(level, has == null || !trees ? needed : TreeModes.join(has, needed), queue));
                     break;
                 }
             }
         }
-        return new ArrayList<>(next.values());
+        return next == null ? List.of() : new ArrayList<>(next.values());
     }
 
     /**
@@ -240,13 +364,20 @@ final class Wishes {
      *
      * @param waiting also those that wait for others; the rest asked once
      */
-    void refused(LockName level, @Nullable LockMode held, boolean waiting) {
-        for (LockName name : List.copyOf(all.keySet())) {
+    List<GivenUp> refused(LockName level, @Nullable LockMode held, boolean waiting) {
+        List<GivenUp> given = new ArrayList<>();
+        for (LockName name : over(level)) {
             Wish wish = Objects.requireNonNull(all.get(name));
-            LockMode needs = wish.at(level);
-            if ((waiting || !wish.queue) && needs != null && (held == null || !TreeModes.covers(held, needs))) {
-                giveUp(name);
+            LockMode mode = wish.mode;
+            if ((!waiting && wish.queue) || covers(held, Objects.requireNonNull(wish.at(level)))) {
+                continue;
+            }
+            wish.shared &= mode == LockMode.EXCLUSIVE;
+            wish.exclusive = false;
+            if (leave(name, wish, null)) {
+                given.add(new GivenUp(name, mode, wish.asked));
             }
         }
+        return given;
     }
 }

@@ -65,7 +65,7 @@ class NodeLocksTest {
         }
 
         @Override
-        public void tooFew(LockName lock, NodeSet set, List<LockName> silent) {
+        public void tooFew(Wishes.GivenUp lock, NodeSet set, List<LockName> silent) {
             away.addAll(silent);
         }
     }
@@ -83,7 +83,7 @@ class NodeLocksTest {
 
     @Test
     void nodesAreAskedInTheirOrderEachWhenTheOneBeforeHasGranted() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "c", "a", "b"), OWNER, true);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "c", "a", "b"), OWNER, true, 1);
         locks.advance(false);
         assertThat(nodes.states).containsOnlyKeys(part("a"));
         nodes.states.put(part("a"), State.HELD);
@@ -98,7 +98,7 @@ class NodeLocksTest {
 
     @Test
     void aSilentNodeIsPassedOverAndLetGoWhenItIsNotNeeded() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, true);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, true, 1);
         locks.advance(false);
         nodes.states.put(part("a"), State.SILENT);
         locks.advance(false);
@@ -120,7 +120,7 @@ class NodeLocksTest {
     /** A circle through the one wait is none while another node may grant. */
     @Test
     void whoWaitsInACircleAsksTheNodesThatAreLeft() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c", "d", "e"), OWNER, true);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c", "d", "e"), OWNER, true, 1);
         locks.advance(false);
         for (String node : List.of("a", "b")) {
             assertThat(locks.canPassOver(part(node))).isTrue();
@@ -149,7 +149,7 @@ class NodeLocksTest {
 
     @Test
     void noNodeIsPassedOverWhereAllAreNeeded() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b", "c"), OWNER, true);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b", "c"), OWNER, true, 1);
         locks.advance(false);
         assertThat(locks.canPassOver(part("a"))).isFalse();
         assertThat(locks.canPassOver(LockName.of("another"))).isFalse();
@@ -157,7 +157,7 @@ class NodeLocksTest {
 
     @Test
     void allWaitForEachNode() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b"), OWNER, true);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.ALL, "a", "b"), OWNER, true, 1);
         locks.advance(true);
         nodes.states.put(part("a"), State.AWAY);
         locks.advance(true);
@@ -211,7 +211,7 @@ class NodeLocksTest {
             NodeRule rule =
                     List.of(NodeRule.ALL, NodeRule.ANY, NodeRule.MAJORITY).get(seed % 3);
             NodeSet set = set(rule, "a", "b", "c", "d", "e");
-            of.add(NAME, LockMode.SHARED, set, OWNER, true);
+            of.add(NAME, LockMode.SHARED, set, OWNER, true, 1);
             for (int step = 0; step < 60; step++) {
                 of.advance(true);
                 long had = some.states.values().stream()
@@ -253,7 +253,7 @@ class NodeLocksTest {
 
     @Test
     void whoDoesNotWaitAsksAnotherNodeWhereOthersAreBeforeIt() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
         locks.advance(true);
         nodes.behind.add(part("a"));
         locks.advance(true);
@@ -269,7 +269,7 @@ class NodeLocksTest {
 
     @Test
     void whoDoesNotWaitGivesUpWhereOthersAreBeforeItAtTooManyNodes() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false);
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
         locks.advance(true);
         nodes.states.put(part("a"), State.HELD);
         locks.advance(true);

@@ -4,7 +4,9 @@ package io.keyway.lock.kit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -40,54 +42,84 @@ class TransactionWaitersTest {
     };
 
     private final TransactionWaiters waiters = new TransactionWaiters(time);
-    private final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
+    private final TransactionWaiters.Wait wait = new TransactionWaiters.Wait(null, null, 2);
+    private boolean complete;
+
+    private final TransactionWaiters.Locks locks = new TransactionWaiters.Locks() {
+        @Override
+        public boolean isComplete() {
+            return complete;
+        }
+
+        @Override
+        public boolean isWanted(LockRequest request) {
+            return false;
+        }
+
+        @Override
+        public boolean isHeld(LockRequest request) {
+            return false;
+        }
+
+        @Override
+        public void tell(LockRequest request) {}
+    };
 
     private boolean await() throws InterruptedException {
-        return waiters.await(outcome, Duration.ofSeconds(1), waiters::remove);
+        return waiters.await(wait, Duration.ofSeconds(1), waiters::remove);
+    }
+
+    private void settle() {
+        assertThat(waiters.settle(locks, Runnable::run)).isEmpty();
+    }
+
+    private void fail() {
+        waiters.failed(new Wishes.GivenUp(LockName.of("x"), LockMode.EXCLUSIVE, 1), FAILURE);
+        settle();
     }
 
     @Test
     void whoIsToldNothingIsTooLate() throws Exception {
-        waiters.add(outcome);
+        waiters.add(wait);
         assertThat(await()).isFalse();
-        assertThat(waiters.isEmpty()).isTrue();
-        waiters.requestFailed(FAILURE).run();
-        assertThat(waiters.takeUntold()).as("who comes next hears it").isSameAs(FAILURE);
+        fail();
+        assertThat(waiters.untold()).as("who comes next hears it").isSameAs(FAILURE);
     }
 
     @Test
     void aFailureAtTheLimitIsHeard() {
-        waiters.add(outcome);
-        atTheLimit = () -> waiters.requestFailed(FAILURE).run();
+        waiters.add(wait);
+        atTheLimit = this::fail;
         assertThatThrownBy(this::await).isSameAs(FAILURE);
-        assertThat(waiters.takeUntold()).isNull();
+        assertThat(waiters.untold()).isNull();
     }
 
     @Test
     void aGrantAtTheLimitIsHeard() throws Exception {
-        waiters.add(outcome);
-        atTheLimit = () -> waiters.done().run();
+        waiters.add(wait);
+        atTheLimit = () -> {
+            complete = true;
+            settle();
+        };
         assertThat(await()).isTrue();
     }
 
     @Test
-    void whoIsInterruptedHearsWhatItWasToldAndStaysInterrupted() throws Exception {
-        waiters.add(outcome);
+    void whoIsInterruptedHearsWhatItWasToldAndStaysInterrupted() {
+        waiters.add(wait);
         interrupted = true;
-        atTheLimit = () -> waiters.requestFailed(FAILURE).run();
+        atTheLimit = this::fail;
         assertThatThrownBy(this::await).isSameAs(FAILURE);
         assertThat(Thread.interrupted()).isTrue();
-
-        waiters.add(outcome);
-        assertThatThrownBy(() -> waiters.await(outcome, waiters::remove)).isSameAs(FAILURE);
+        assertThatThrownBy(() -> waiters.await(wait, null, waiters::remove)).isSameAs(FAILURE);
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
     void whoIsInterruptedBeforeItIsToldIsToldNothing() {
-        waiters.add(outcome);
-        assertThatThrownBy(() -> waiters.await(outcome, waiters::remove)).isInstanceOf(InterruptedException.class);
-        assertThat(waiters.isEmpty()).isTrue();
+        waiters.add(wait);
+        assertThatThrownBy(() -> waiters.await(wait, null, waiters::remove)).isInstanceOf(InterruptedException.class);
+        assertThat(waiters.remove(wait)).isFalse();
         assertThat(Thread.interrupted()).isFalse();
     }
 }

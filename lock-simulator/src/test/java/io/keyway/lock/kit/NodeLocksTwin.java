@@ -68,7 +68,7 @@ public final class NodeLocksTwin {
             }
 
             @Override
-            public void tooFew(LockName lock, NodeSet set, List<LockName> away) {
+            public void tooFew(Wishes.GivenUp lock, NodeSet set, List<LockName> away) {
                 throw new IllegalStateException("it waits for them");
             }
         });
@@ -76,7 +76,7 @@ public final class NodeLocksTwin {
 
     public void add(LockName lock, LockMode mode, NodeSet set, Owner owner) {
         added.add(lock);
-        locks.add(lock, mode, set, NodeParts.saying(owner, set), true);
+        locks.add(lock, mode, set, NodeParts.saying(owner, set), true, 0);
     }
 
     /** Who asks for that part. */

@@ -11,11 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What searches see of the locks of trees that a transaction was asked for. */
 public final class WishesTwin {
-    private final Wishes wishes = new Wishes();
+    private final Wishes wishes = new Wishes(true);
 
     /** One who was asked for these, and has been told of none. */
     public WishesTwin(List<LockRequest> asked) {
-        asked.forEach(each -> wishes.add(each.name(), each.mode(), true));
+        for (LockRequest each : asked) {
+            wishes.add(each.name(), each.mode(), true, false, 0);
+        }
     }
 
     /** The levels that can be asked for now, each in the mode that it is needed in. */

@@ -531,7 +531,7 @@ final class AgentUser implements AgentEffects {
             mine.released(of.name());
             return;
         }
-        if (!mine.lostUnreported(of.name(), told.token(), now()) && !ending) {
+        if (!mine.lostUnreported(of.name(), told.token(), mode(of.name()), now()) && !ending) {
             model.losses++;
             close(true);
         }

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * and decides whether it has to give way. Pure: time and events come in, {@link AgentEffects} go out.
  *
  * <p><b>A lock of the transaction</b> is <i>wanted</i> (a request is at the authority), <i>held</i> (granted, and the
- * user has not been told), or <i>reported</i> (the user may have been told that all is held, and works under it). One
+ * user has not been told), or <i>reported</i> (the user may have been told that it is held, and works under it). One
  * that is reported in mode SHARED may be wanted EXCLUSIVE at the same time: the upgrade. As soon as nothing is wanted
- * all that is held is reported, in the same step; so nothing that a user may rely on is ever surrendered.
+ * all that is held is reported, and what a user is told alone is before, each in the same step; so nothing that a user
+ * may rely on is ever surrendered.
  *
  * <p><b>Edges.</b> Transaction A waits for B if the grant of a lock to B is in the way of a request of A; or, where no
  * grant is, a request of B before it. The authority of the lock knows them, and passes a probe of A on to whom A waits
@@ -78,6 +78,9 @@ public final class Agent {
     /** At the most. */
     public static final long LAST_RESEND = 500_000_000;
 
+    /** So many others are remembered whose searches passed here; of who was forgotten nothing is confirmed. */
+    private static final int PASSED = 4096;
+
     /** So many deadlocks are remembered, for people. */
     private static final int REMEMBERED = 100;
 
@@ -124,7 +127,9 @@ public final class Agent {
     private int priority;
 
     private final Map<LockName, Claim> claims = new LinkedHashMap<>();
-    private final Map<Probe.Agent, Long> passed = new HashMap<>();
+    /** By others, the round of their last search that passed; who has not searched for longest is the first. */
+    private final Map<Probe.Agent, Long> passed = new LinkedHashMap<>();
+
     private final List<Deadlock> deadlocks = new ArrayList<>();
     private int wants;
     private boolean unfinished;
@@ -235,8 +240,8 @@ public final class Agent {
         }
     }
 
-    /** What is held, and not wanted in another mode, is needed in a weaker one from now on: nobody waits for that. */
-    public void weakened(LockName name, LockMode mode) {
+    /** What is held, and not wanted otherwise, is held in that mode from now on: for a weaker one nobody waits. */
+    public void holdsIn(LockName name, LockMode mode) {
         Claim claim = claims.get(name);
         if (claim != null && claim.held != null) {
             claim.held = mode;
@@ -260,15 +265,15 @@ public final class Agent {
     }
 
     /**
-     * That lock is lost, and the user has not been told that it was held: it is asked for again. False if the user may
-     * rely on it.
+     * That lock is lost, and the user has not been told that it was held: it is asked for again, in that mode. False if
+     * the user may rely on it.
      */
-    public boolean lostUnreported(LockName name, long token, long now) {
+    public boolean lostUnreported(LockName name, long token, LockMode mode, long now) {
         Claim claim = claims.get(name);
         if (ended || claim == null || claim.held == null || claim.token != token || claim.reported) {
             return false;
         }
-        askAgain(name, claim, now);
+        askAgain(name, claim, mode, now);
         return true;
     }
 
@@ -309,6 +314,14 @@ public final class Agent {
         report();
         searchSoon(now);
         return true;
+    }
+
+    /** The user is told that this lock is held, whatever else is wanted. */
+    public void report(LockName name) {
+        Claim claim = claims.get(name);
+        if (claim != null) {
+            claim.reported = claim.held != null;
+        }
     }
 
     /** All that was asked for is held: from now on the user may be told so. */
@@ -429,7 +442,11 @@ public final class Agent {
         if ((known != null && known >= probe.round()) || probe.path().size() >= Probe.MAX_EDGES || isOn(probe)) {
             return;
         }
+        passed.remove(probe.initiator());
         passed.put(probe.initiator(), probe.round());
+        if (passed.size() > PASSED) {
+            passed.remove(passed.keySet().iterator().next());
+        }
         Probe here = probe.arrived(edge);
         for (Map.Entry<LockName, Claim> each : List.copyOf(claims.entrySet())) {
             if (each.getValue().wanted != null && !each.getValue().spare) {
@@ -484,10 +501,12 @@ public final class Agent {
         return claim == null ? 0 : claim.firmFrom;
     }
 
-    /** Whether what is wanted there has been needed all the time since that search passed here. */
+    /** Whether that search passed here, and what is wanted there has been needed all the time since. */
     private boolean hasBeenFirm(Edge own, Probe probe) {
         Claim claim = claims.get(own.lock());
-        return claim != null && probe.round() > claim.before.getOrDefault(probe.initiator(), 0L);
+        return claim != null
+                && passed.getOrDefault(probe.initiator(), 0L) >= probe.round()
+                && probe.round() > claim.before.getOrDefault(probe.initiator(), 0L);
     }
 
     /** Whether it goes on by another node than the one of that edge: then nobody has to give way for it. */
@@ -556,9 +575,10 @@ public final class Agent {
 
     /** A lock that is held goes back, or a request is withdrawn; and it is asked for again. */
     private void giveUp(LockName name, Claim claim, long now) {
-        if (claim.held != null) {
+        LockMode held = claim.held;
+        if (held != null) {
             effects.release(name, claim.token);
-            askAgain(name, claim, now);
+            askAgain(name, claim, held, now);
             return;
         }
         effects.withdraw(name, claim.request);
@@ -568,11 +588,10 @@ public final class Agent {
         effects.ask(name, Objects.requireNonNull(claim.wanted), claim.request);
     }
 
-    private void askAgain(LockName name, Claim claim, long now) {
-        LockMode mode = claim.held;
+    private void askAgain(LockName name, Claim claim, LockMode mode, long now) {
         claim.held = null;
         claim.reported = false;
-        want(claim, Objects.requireNonNull(mode), effects.nextRequest());
+        want(claim, mode, effects.nextRequest());
         claim.since = now;
         effects.ask(name, mode, claim.request);
     }

@@ -51,7 +51,11 @@ final class CarelessTransaction implements LockTransaction {
         OPTIONS_OF_THE_BEGINNING("LK-1911"),
         /** H5 of docs/algorithms/agents.md. */
         HEARS_OF_CHANGES_ALONE("LK-1912"),
-        ANSWERS_ONE_OF_THEM("LK-1912");
+        ANSWERS_ONE_OF_THEM("LK-1912"),
+        /** A call waits for all, and returns when nothing is waited for any more. */
+        WAITS_FOR_NOBODYS_LOCK("LK-1913"),
+        FAILED_IS_HELD("LK-1914"),
+        LATE_TRY_KEEPS("LK-1916");
 
         /** A rule of a check that finds it. */
         final String rule;
@@ -110,6 +114,29 @@ final class CarelessTransaction implements LockTransaction {
                 good.lockAsync(List.of(asked));
             }
         }
+    }
+
+    @Override
+    public void lockAll(Collection<LockRequest> requests) throws InterruptedException {
+        if (defect == Defect.WAITS_FOR_NOBODYS_LOCK || namesChange()) {
+            lockAsync(requests);
+            awaitAll();
+            return;
+        }
+        aborted(() -> {
+            good.lockAll(requests);
+            return true;
+        });
+    }
+
+    /** Whether what is asked for, or waited for, differs from what the good one does. */
+    private boolean namesChange() {
+        return looks()
+                || defect == Defect.WAITS_FOR_EVER
+                || defect == Defect.LOCKS_OF_OTHER_NAMES
+                || defect == Defect.ALWAYS_EXCLUSIVE
+                || defect == Defect.UPGRADE_IN_TWO_STEPS
+                || defect == Defect.ABORTED_GOES_ON;
     }
 
     @Override
@@ -223,7 +250,11 @@ final class CarelessTransaction implements LockTransaction {
             return true;
         }
         LockMode asked = defect == Defect.ALWAYS_EXCLUSIVE ? LockMode.EXCLUSIVE : mode;
-        return good.tryLock(named(name), asked, wait);
+        boolean has = good.tryLock(named(name), asked, wait);
+        if (!has && defect == Defect.LATE_TRY_KEEPS) {
+            good.lockAsync(name, asked);
+        }
+        return has;
     }
 
     @Override
@@ -292,8 +323,18 @@ final class CarelessTransaction implements LockTransaction {
     }
 
     @Override
+    public void ensureHeld(String name) {
+        if (defect != Defect.LOST_IS_HELD && defect != Defect.WAITS_FOR_EVER) {
+            good.ensureHeld(named(name));
+        }
+    }
+
+    @Override
     public Status status() {
         Status status = good.status();
+        if (defect == Defect.FAILED_IS_HELD && status == Status.FAILED) {
+            return Status.HELD;
+        }
         if (defect == Defect.LOST_IS_HELD && status == Status.LOST) {
             return Status.HELD;
         }

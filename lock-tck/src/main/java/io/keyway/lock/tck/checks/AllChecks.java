@@ -43,6 +43,7 @@ public final class AllChecks {
                 new PermitOrderChecks(),
                 new TransactionChecks(),
                 new WishChecks(),
+                new TransactionWaitChecks(),
                 new TreeChecks(),
                 new NodeSetChecks(),
                 new FeatureChecks(),

@@ -283,11 +283,11 @@ final class TransactionChecks {
         }
     }
 
-    private interface Ask {
+    interface Ask {
         void now() throws InterruptedException;
     }
 
-    private static Optional<Throwable> failure(Ask ask) throws InterruptedException {
+    static Optional<Throwable> failure(Ask ask) throws InterruptedException {
         try {
             ask.now();
             return Optional.empty();
