@@ -1,0 +1,117 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.keyway.lock.simulator.Options.Profile;
+import io.keyway.lock.simulator.TransactionModel.Names;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What users of transactions are told, over the clients and members that ship: several threads of one transaction that
+ * lock, try, await, cancel, surrender and unlock, while others do.
+ */
+class TransactionSimulationTest {
+    /** The first world of the soak. */
+    private static final long SOAK = 1L << 40;
+
+    private static Options options(long seed) {
+        Draws draws = new Draws(seed, 31);
+        Options options = Options.of(Profile.LEASE, seed)
+                .with("members", "1")
+                .with("spares", "0")
+                .with("clients", String.valueOf(draws.between(2, 4)))
+                .with("users", String.valueOf(draws.between(1, 2)))
+                .with("names", String.valueOf(draws.between(2, 4)))
+                .with("outOfSpec", "false");
+        return isCalm(seed)
+                ? options.with("ordered", "true")
+                        .with("lossPerMille", "0")
+                        .with("duplicatePerMille", "0")
+                        .with("tail", "0")
+                        .with("latency", String.valueOf(Math.min(options.latency(), options.maxTtl() / 50)))
+                        .with("jitter", String.valueOf(Math.min(options.jitter(), options.maxTtl() / 50)))
+                : options;
+    }
+
+    /** Three worlds in four: nothing breaks in them, and nothing is lost. */
+    private static boolean isCalm(long seed) {
+        return seed % 4 != 0;
+    }
+
+    private static Names names(long seed) {
+        return seed % 5 == 4 ? Names.MIXED : seed % 2 == 0 ? Names.FLAT : Names.TREES;
+    }
+
+    private static Plan plan(long seed) {
+        Options options = options(seed);
+        Draws draws = new Draws(seed, 32);
+        List<Act> acts = new ArrayList<>();
+        for (int i = 0; i < 80; i++) {
+            acts.add(new Act(
+                    draws.below(options.faultPhase()),
+                    (int) draws.between(1, options.clients()),
+                    draws.below(options.users()),
+                    "transact",
+                    0,
+                    0,
+                    0));
+        }
+        return new Plan(options, isCalm(seed) ? List.of() : FaultPlanner.plan(options), acts, null);
+    }
+
+    private static RunResult run(long seed, Map<String, Integer> seen) {
+        TransactionModel[] made = new TransactionModel[1];
+        RunResult result = new SimWorld(
+                        plan(seed),
+                        world -> {
+                            made[0] = new TransactionModel(world, names(seed), isCalm(seed), seed % 3 == 0);
+                            return made[0];
+                        },
+                        null)
+                .run();
+        made[0].seen.forEach((what, times) -> seen.merge(what, times, Integer::sum));
+        return result;
+    }
+
+    private static Map<String, Integer> run(long first, int seeds) {
+        Map<String, Integer> seen = new TreeMap<>();
+        for (long seed = first; seed < first + seeds; seed++) {
+            RunResult result = run(seed, seen);
+            if (result.violation() != null) {
+                throw new AssertionError("seed " + seed + " (" + names(seed) + "): " + plan(seed), result.violation());
+            }
+        }
+        return seen;
+    }
+
+    @Test
+    void whatUsersOfTransactionsAreToldIsSo() {
+        Map<String, Integer> seen = run(0, Integer.getInteger("keyway.worlds", 60));
+        assertThat(seen.keySet())
+                .contains(
+                        "a lock that was cancelled",
+                        "aborted",
+                        "all",
+                        "break",
+                        "failed",
+                        "looked at",
+                        "surrender",
+                        "try too late",
+                        "try true",
+                        "unlock");
+    }
+
+    /** {@code -Dkeyway.worlds} and {@code -Dkeyway.seed} choose others. */
+    @Test
+    @Tag("soak")
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void whatUsersOfManyTransactionsAreToldIsSo() {
+        System.out.println(run(Long.getLong("keyway.seed", SOAK), Integer.getInteger("keyway.worlds", 5000)));
+    }
+}
