@@ -93,9 +93,9 @@ public interface LockTransaction extends AutoCloseable {
     /**
      * Asks for that lock at those members of the cluster, and waits until it is held. It is granted when as many of
      * them have granted it as the rule says, and lost when fewer than that are left. The members are asked one after
-     * the other, in the order of their ids; one that does not answer is passed over where the rule can be met without
-     * it. Where it cannot, the request fails, unless {@link TransactionOptions#withAwaitNodes} has it wait for the
-     * return of nodes.
+     * the other, in the order of their ids; one that does not answer is passed over where the rule can
+     * be met without it. Where it cannot, the request fails, unless
+     * {@link TransactionOptions#withAwaitNodes} has it wait for the return of nodes.
      *
      * <p>A lock over nodes and {@code client.lock} of its name do not know of each other. It cannot be upgraded. Needs
      * {@link Feature#NODE_SETS}; rules LK-2101 to LK-2106.

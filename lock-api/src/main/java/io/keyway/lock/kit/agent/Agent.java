@@ -240,7 +240,7 @@ public final class Agent {
         }
     }
 
-    /** What is held, and not wanted otherwise, is held in that mode from now on: for a weaker one nobody waits. */
+    /** What is held, and not wanted in another mode, is held in that one; if weaker, nobody waits for it. */
     public void holdsIn(LockName name, LockMode mode) {
         Claim claim = claims.get(name);
         if (claim != null && claim.held != null) {

@@ -13,8 +13,8 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockRequest;
-import io.keyway.lock.LockTransaction.Status;
 import io.keyway.lock.LockTransaction;
+import io.keyway.lock.LockTransaction.Status;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.TransactionOptions;
@@ -288,8 +288,7 @@ class WaitsTest extends InOneWorld {
                 .hasMessageContaining("holdAtLeast");
         LockTransaction a = begin();
         assertThatThrownBy(() -> a.change(options -> keeps)).isInstanceOf(IllegalArgumentException.class);
-        LockClient byDefault = Locks.open(
-                url, ClientOptions.defaults().withDefaults(keeps.lockOptions()));
+        LockClient byDefault = Locks.open(url, ClientOptions.defaults().withDefaults(keeps.lockOptions()));
         clients.add(byDefault);
         assertThatThrownBy(byDefault::transaction).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> byDefault.locks("a", "b")).isInstanceOf(IllegalArgumentException.class);

@@ -105,8 +105,8 @@ final class TransactionWaitChecks {
         Lease kept = other.lock(t.name("2")).acquire();
         try (LockTransaction transaction = begin(t, t.client("one"))) {
             transaction.lock(t.name(), LockMode.SHARED);
-            Task<Boolean> late = t.start(
-                    "a try with a limit", () -> transaction.tryLock(t.name(), LockMode.EXCLUSIVE, t.ttl(1, 4)));
+            Task<Boolean> late =
+                    t.start("a try with a limit", () -> transaction.tryLock(t.name(), LockMode.EXCLUSIVE, t.ttl(1, 4)));
             t.pass(t.ttl(1, 2));
             t.expect(!late.get(), "a transaction became the writer beside another reader");
             transaction.ensureHeld(t.name());
