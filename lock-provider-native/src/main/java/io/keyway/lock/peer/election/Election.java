@@ -803,6 +803,9 @@ class Election implements Machine {
         } else if (slot == WAITED) {
             listened = true;
             waited = opened;
+            if (waited) {
+                reminders = new Reminders(); // others may have recorded more since they answered
+            }
         }
         if (slot != ASK && forgot && listened) {
             sayToAll(new Remind(settings.key()), turn);

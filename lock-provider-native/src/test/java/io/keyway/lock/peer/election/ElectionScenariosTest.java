@@ -407,4 +407,31 @@ class ElectionScenariosTest {
         world.link(true, "ab");
         assertThat(node(world, "a").told).contains(recorded);
     }
+
+    /** c is in no list that it knows at first, so it asks the others long before it has waited. */
+    @Test
+    void v6_whatOthersHaveSaidBeforeAMemberHasWaitedDoesNotCount() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        world.link(false, "ab", "ad", "ae");
+        world.end("c");
+        world.start("c", true, List.of("b", "d", "e"));
+        world.pass(6 * SECOND);
+        world.link(false, "cd", "bd", "be", "de");
+        world.link(true, "ab", "ad");
+        world.reserve("a", 1_000);
+        assertThat(node(world, "a").told)
+                .as("a, b and d have it: c has not said so")
+                .contains(new ElectionCall.Recorded(1_000));
+        world.link(false, "ab", "cb");
+        world.pass(LEASE);
+        world.open("c");
+        world.pass(6 * SECOND);
+        assertThat(node(world, "c").record)
+                .as("b and d have recorded more since they answered, and e alone is heard")
+                .isNull();
+        world.heal();
+        world.pass(SECOND);
+        assertThat(node(world, "c").record).isNotNull();
+        assertThat(node(world, "c").record.recorded()).isEqualTo(1_000);
+    }
 }
