@@ -189,11 +189,13 @@ public final class RecordFile implements AutoCloseable {
     }
 
     private void read(ByteBuffer all, Optional<FileFacts> now) throws IOException, Lost {
-        if (all.limit() < HEADER) {
-            throw new Lost("it is shorter than its own beginning");
-        } else if (all.getLong() != MAGIC || all.getInt() != FORMAT) {
+        if (all.limit() < Long.BYTES + Integer.BYTES || all.getLong() != MAGIC) {
+            throw new Lost("it does not begin as a file of records");
+        } else if (all.getInt() != FORMAT) {
             throw new IOException(path + " is no file of records of this version: start the version that wrote it, or"
                     + " take it away, so that this member waits, and asks the others what it has promised");
+        } else if (all.limit() < HEADER) {
+            throw new Lost("it is shorter than its own beginning");
         }
         room = all.getInt();
         if (room < GROUP_HEADER || all.limit() != HEADER + 2L * room) {
