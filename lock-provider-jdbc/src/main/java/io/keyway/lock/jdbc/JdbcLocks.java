@@ -67,15 +67,15 @@ public final class JdbcLocks {
                     + " autocommit: it would end with this very statement. Call setAutoCommit(false) first, or have the"
                     + " transaction begun by your framework.");
         }
-        String sql = "SELECT CASE WHEN version() NOT LIKE 'PostgreSQL %' OR pg_is_in_recovery() THEN NULL ELSE " + lock
-                + " END, version()";
+        String sql = "SELECT CASE WHEN NOT " + PostgresFitness.IS_POSTGRES + " OR pg_is_in_recovery() THEN NULL ELSE "
+                + lock + " END, version(), " + PostgresFitness.IS_POSTGRES;
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setLong(1, key.number());
             try (ResultSet result = statement.executeQuery()) {
                 result.next();
                 boolean taken = result.getBoolean(1);
                 boolean refused = result.wasNull();
-                if (!PostgresFitness.isPostgres(result.getString(2))) {
+                if (!result.getBoolean(3)) {
                     throw unsupported(name, result.getString(2));
                 }
                 if (refused) {

@@ -15,6 +15,13 @@ final class PostgresFitness {
     /** Names are text of Unicode; without an encoding the server keeps what it is given. */
     private static final List<String> ENCODINGS = List.of("UTF8", "SQL_ASCII");
 
+    /**
+     * An expression: whether the database is PostgreSQL. Others that speak its protocol may have stubs of its functions
+     * that do nothing, as of advisory locks; those made from its code begin their version with its name.
+     */
+    static final String IS_POSTGRES =
+            "(version() LIKE 'PostgreSQL %' AND version() !~ '-YB-|Greenplum|Materialize|Redshift')";
+
     private PostgresFitness() {}
 
     /**
@@ -52,9 +59,10 @@ final class PostgresFitness {
     static Optional<String> obstacle(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery("SELECT pg_is_in_recovery(),"
-                        + " current_setting('transaction_read_only'), current_setting('server_encoding'), version()")) {
+                        + " current_setting('transaction_read_only'), current_setting('server_encoding'), version(), "
+                        + IS_POSTGRES)) {
             result.next();
-            if (!isPostgres(result.getString(4))) {
+            if (!result.getBoolean(5)) {
                 return Optional.of("speaks as PostgreSQL does but is another one (" + result.getString(4)
                         + "), with which locks were not tried. Use PostgreSQL.");
             }
@@ -71,10 +79,5 @@ final class PostgresFitness {
                             + " locks and of clients may have. Make one by CREATE DATABASE ... ENCODING 'UTF8'"
                             + " TEMPLATE template0 and name it in the URL.");
         }
-    }
-
-    /** Others that speak its protocol may have stubs of its functions that do nothing, as of advisory locks. */
-    static boolean isPostgres(String version) {
-        return version.startsWith("PostgreSQL ");
     }
 }

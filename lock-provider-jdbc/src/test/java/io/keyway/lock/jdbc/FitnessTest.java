@@ -26,6 +26,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Databases that are not as they should be. */
 class FitnessTest {
@@ -49,23 +51,24 @@ class FitnessTest {
     }
 
     /** As databases do that speak PostgreSQL's protocol and have stubs in place of its locks. */
-    @Test
-    void whatIsNotPostgreSqlButCallsItselfSoIsRefused() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"CockroachDB CCL v23.1", "PostgreSQL 11.2-YB-2.18.0.0-b0 on x86_64-pc-linux-gnu"})
+    void whatIsNotPostgreSqlButCallsItselfSoIsRefused(String version) throws Exception {
         PostgresServer server = PostgresServer.shared();
-        String url = server.url("other");
-        server.run("CREATE FUNCTION " + schema(url) + ".version() RETURNS text LANGUAGE sql AS"
-                + " $$ SELECT 'CockroachDB CCL v23.1' $$");
+        String url = server.url("other" + version.length());
+        server.run("CREATE FUNCTION " + schema(url) + ".version() RETURNS text LANGUAGE sql AS" + " $$ SELECT '"
+                + version + "' $$");
         String first = url + ",pg_catalog";
         try (LockClient client = Locks.open(first + "&lock.mode=session")) {
             assertThatThrownBy(() -> client.lock("x").tryAcquire(Duration.ofMinutes(1)))
                     .isInstanceOf(InvalidLockUrlException.class)
-                    .hasMessageContaining("CockroachDB");
+                    .hasMessageContaining(version);
         }
         try (Connection connection = DriverManager.getConnection(first.substring("lock:".length()))) {
             connection.setAutoCommit(false);
             assertThatThrownBy(() -> JdbcLocks.tryInTransaction(connection, "x"))
                     .isInstanceOf(SQLFeatureNotSupportedException.class)
-                    .hasMessageContaining("CockroachDB");
+                    .hasMessageContaining(version);
         }
     }
 
