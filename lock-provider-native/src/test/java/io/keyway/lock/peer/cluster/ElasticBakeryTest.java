@@ -59,15 +59,19 @@ class ElasticBakeryTest {
                 LockClient stale = at("a");
                 LockClient operator = at("bc")) {
             ClusterMembers list = operator.unwrap(ClusterMembers.class);
-            assertThat(list.list(PATIENCE)).isEqualTo(members.ids("abcd"));
+            assertThat(list.list(Patience.of(PATIENCE))).isEqualTo(members.ids("abcd"));
             assertThat(stale.lock("other").tryAcquire(Patience.of(PATIENCE))).isPresent(); // and so it is attached to a
             Lease held = holder.lock("job").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
             CompletableFuture<Lease> waiting = waiter.lock("job").acquireAsync().toCompletableFuture();
             members.start("e", "abcd", TTL, false);
 
-            assertThat(list.add(members.id("e"), PATIENCE)).hasSize(5).endsWith(members.id("e"));
-            assertThat(list.remove(members.id("d"), PATIENCE)).as("no leader").doesNotContain(members.id("d"));
-            assertThat(list.remove(members.id("a"), PATIENCE))
+            assertThat(list.add(members.id("e"), Patience.of(PATIENCE)))
+                    .hasSize(5)
+                    .endsWith(members.id("e"));
+            assertThat(list.remove(members.id("d"), Patience.of(PATIENCE)))
+                    .as("no leader")
+                    .doesNotContain(members.id("d"));
+            assertThat(list.remove(members.id("a"), Patience.of(PATIENCE)))
                     .as("a leader")
                     .hasSize(3)
                     .doesNotContain(members.id("a"));
@@ -79,7 +83,7 @@ class ElasticBakeryTest {
                 assertThat(stale.lock("stale").tryAcquire(Patience.of(PATIENCE)))
                         .isPresent();
                 assertThat(late.lock("late").tryAcquire(Patience.of(PATIENCE))).isPresent();
-                assertThat(late.unwrap(ClusterMembers.class).list(PATIENCE))
+                assertThat(late.unwrap(ClusterMembers.class).list(Patience.of(PATIENCE)))
                         .containsExactlyInAnyOrder(members.id("b"), members.id("c"), members.id("e"));
                 assertThat(held.isHeld()).isTrue();
                 assertThat(waiting).isNotDone();
@@ -102,7 +106,7 @@ class ElasticBakeryTest {
         try (LockClient operator = at("a")) {
             ClusterMembers list = operator.unwrap(ClusterMembers.class);
             members.end("d");
-            assertThat(list.remove(members.id("d"), PATIENCE)).hasSize(3);
+            assertThat(list.remove(members.id("d"), Patience.of(PATIENCE))).hasSize(3);
         }
     }
 
@@ -141,7 +145,7 @@ class ElasticBakeryTest {
                 LockClient operator = at("a")) {
             other.start("e", "abcd", TTL, false);
             ClusterMembers list = operator.unwrap(ClusterMembers.class);
-            assertThat(list.list(PATIENCE)).hasSize(4);
+            assertThat(list.list(Patience.of(PATIENCE))).hasSize(4);
             assertThatIllegalArgumentException().isThrownBy(() -> list.add("nonsense", PATIENCE));
             assertThatThrownBy(() -> list.add(members.id("e"), Duration.ofSeconds(3)))
                     .hasMessageContaining(members.id("e") + " does not answer");

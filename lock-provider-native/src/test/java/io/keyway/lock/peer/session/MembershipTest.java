@@ -41,7 +41,7 @@ class MembershipTest {
         assertThat(welcome.node()).isEqualTo("b:1");
         assertThat(welcome.members()).isEqualTo(MEMBERS);
         assertThat(welcome.shards()).isEqualTo(4);
-        assertThat(welcome.fresh()).isTrue();
+        assertThat(welcome.fresh()).as("nothing is waited for").isFalse();
         assertThat(welcome.incarnation()).isEqualTo(World.MEMBER);
         assertThat(world.clientSide().trouble()).isNull();
     }
