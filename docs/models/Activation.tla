@@ -10,11 +10,13 @@
 (*                                                                         *)
 (* Time is abstract.  An acknowledgement may lapse at any moment; a wait   *)
 (* of a leader ends only when every acknowledgement that it waits for has  *)
-(* lapsed, which is what a wait that is longer than a lease says.  Links   *)
-(* keep order and may take for ever: a partition is a link that does.      *)
+(* lapsed, which is what a wait that is longer than a lease says.  What it *)
+(* waits for after a start is what its disk says, and nothing else: the    *)
+(* horizon that its former lives have written.  Links keep order and may   *)
+(* take for ever: a partition is a link that does.                         *)
 (*                                                                         *)
-(* Each rule B1 to B6 is a constant; with one of them FALSE the model must *)
-(* be found wrong.                                                         *)
+(* Each rule B1 to B6 is a constant, and so are those of the horizon; with *)
+(* one of them FALSE the model must be found wrong.                        *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, Sequences, TLC
 
@@ -31,7 +33,9 @@ CONSTANTS
     Fair,       \* a reader waits behind a writer's smaller ticket, also where readers are active
     B3,         \* whoever is not holding gives an activation back for a smaller ticket
     B4,         \* what is over at a leader stays over: a message of it comes in order, or is not heeded
-    B5,         \* a restarted leader is silent until nothing that its former life said is counted
+    B5,         \* a restarted leader is silent until its horizon: then nothing is counted that its former lives said
+    Ahead,      \* the horizon is on disk before an activation leaves that it is to cover
+    Forward,    \* the first record of a life has the horizon that it has found: a second start waits for it, too
     B6,         \* an acknowledgement is that of one life of a leader
     Floor       \* a leader refuses tickets up to the highest that held, and a new life up to all of its former ones
 
@@ -45,6 +49,7 @@ VARIABLES
     asked,      \* [Leaders -> SUBSET Homes]: those of the active ones that were asked to yield
     floor,      \* [Leaders -> [all, writers: ticket]]: no ticket that is not above is let in, of a reader the second
     high,       \* [Leaders -> Nat]: the highest ticket it knows of; reserved on its disk
+    waits,      \* [Leaders -> SUBSET Homes]: those that may count former lives of it, as its disk has said at its start
     toLeader,   \* [Homes -> [Leaders -> Seq(message)]]
     toHome,     \* the same, the other way
     phase,      \* [Homes -> {"idle", "entering", "ticketed", "holding", "over"}]
@@ -61,7 +66,7 @@ VARIABLES
     wrong,      \* what was broken, if anything was
     budget      \* [restarts, crashes] that are left
 
-leaderVars == <<life, state, table, active, asked, floor, high>>
+leaderVars == <<life, state, table, active, asked, floor, high, waits>>
 homeVars   == <<phase, round, left, refused, ticket, best, entered, acks, known, since>>
 vars == <<leaderVars, toLeader, toHome, homeVars, last, wrong, budget>>
 
@@ -86,6 +91,7 @@ Init ==
     /\ asked = [l \in Leaders |-> {}]
     /\ floor = [l \in Leaders |-> None2]
     /\ high = [l \in Leaders |-> 0]
+    /\ waits = [l \in Leaders |-> {}]
     /\ toLeader = [h \in Homes |-> [l \in Leaders |-> <<>>]]
     /\ toHome = [h \in Homes |-> [l \in Leaders |-> <<>>]]
     /\ phase = [h \in Homes |-> "idle"]
@@ -284,12 +290,15 @@ Serve(h, l) ==
                 [] m.m = "RELINQUISHED" ->
                      LET back == IF e.r = m.r THEN {h} ELSE {}
                      IN Settle(l, tab, active[l] \ back, asked[l] \ back, floor[l], toHome)
-    /\ UNCHANGED <<life, state, homeVars, last, wrong, budget>>
+    /\ UNCHANGED <<life, state, waits, homeVars, last, wrong, budget>>
 
-\* It ends, and starts with an empty table; its disk says how far its tickets went.
+\* It ends, and starts with an empty table; its disk says how far its tickets went, and how long it is silent.  Its
+\* horizon was behind all that it has let in, and behind what it still waited for.
 Restart(l) ==
-    /\ budget.restarts > 0 /\ state[l] = "serving"
+    /\ budget.restarts > 0 /\ state[l] # "stopped"
     /\ budget' = [budget EXCEPT !.restarts = @ - 1]
+    /\ \E late \in IF Ahead THEN {{}} ELSE SUBSET active[l] :
+          waits' = [waits EXCEPT ![l] = (active[l] \ late) \cup (IF Forward THEN @ ELSE {})]
     /\ life' = [life EXCEPT ![l] = @ + 1]
     /\ state' = [state EXCEPT ![l] = IF B5 THEN "silent" ELSE "serving"]
     /\ table' = [table EXCEPT ![l] = [h \in Homes |-> None]]
@@ -301,19 +310,24 @@ Restart(l) ==
     /\ toLeader' = [h \in Homes |-> [toLeader[h] EXCEPT ![l] = <<>>]]
     /\ UNCHANGED <<toHome, homeVars, last, wrong>>
 
-\* The wait is longer than anything that its former lives said can be counted for; what still arrives is too old.
+\* Its horizon is over: those that it waits for count it no more, and what they still hear of its former lives is too
+\* old to be counted.
 Speak(l) ==
     /\ state[l] = "silent"
-    /\ \A h \in Homes : acks[h][l] \in {0, life[l]}
+    /\ \A h \in waits[l] : acks[h][l] \in {0, life[l]}
     /\ state' = [state EXCEPT ![l] = "serving"]
-    /\ toHome' = [h \in Homes |-> [toHome[h] EXCEPT ![l] = SelectSeq(@, LAMBDA m : m.life = life[l])]]
+    /\ waits' = [waits EXCEPT ![l] = {}]
+    /\ toHome' = [h \in Homes |->
+                    IF h \in waits[l]
+                    THEN [toHome[h] EXCEPT ![l] = SelectSeq(@, LAMBDA m : m.life = life[l])]
+                    ELSE toHome[h]]
     /\ UNCHANGED <<life, table, active, asked, floor, high, toLeader, homeVars, last, wrong, budget>>
 
 Stop(l) ==
     /\ budget.crashes > 0 /\ state[l] = "serving"
     /\ budget' = [budget EXCEPT !.crashes = @ - 1]
     /\ state' = [state EXCEPT ![l] = "stopped"]
-    /\ UNCHANGED <<life, table, active, asked, floor, high, toLeader, toHome, homeVars, last, wrong>>
+    /\ UNCHANGED <<life, table, active, asked, floor, high, waits, toLeader, toHome, homeVars, last, wrong>>
 
 \* So that the end of all requests is not taken for a deadlock.
 Done == (\A h \in Homes : phase[h] = "over") /\ UNCHANGED vars
