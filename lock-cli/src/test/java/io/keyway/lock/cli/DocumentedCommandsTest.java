@@ -116,7 +116,6 @@ class DocumentedCommandsTest {
                         !script.stream().map(String::strip).toList().contains("say " + name + " '" + command + "'"))
                 .forEach(forgotten::add);
         assertThat(forgotten).as("commands that nothing runs").isEmpty();
-        assertThat(everyBuild).contains("\n.ci/documented\n");
         assertThat(page.blocks().stream().map(Block::name).filter(each -> !each.isEmpty()))
                 .doesNotHaveDuplicates();
     }
