@@ -22,14 +22,8 @@ enum ClusterGoal implements CoverageGoal {
     REQUEST_MOVED,
     /** A member was started to grant shorter leases than before. */
     SHORTER_LEASES,
-    /** A member of several ended in order, and its file says which grants live. */
-    ENDED_IN_ORDER,
-    /** A member served another algorithm before it started again. */
-    SERVED_ANOTHER_ALGORITHM,
     STARTED_WITH_AN_OLD_FILE,
     STARTED_WITHOUT_FILE,
-    /** A member started again, and nothing lasted any more that it had promised. */
-    STARTED_WITH_NOTHING_TO_WAIT_FOR,
     /** A member that had lost its file was told that the cluster never ran. */
     INIT_AGAIN
 }
