@@ -88,9 +88,7 @@ record Options(
         /** The member restarts now and then. */
         RESTARTS,
         /** Anything, all the time. */
-        CHAOS,
-        /** What {@link RestartPlanner} aims at members that start again. */
-        AIMED
+        CHAOS
     }
 
     static Options of(Profile profile, long seed) {
