@@ -11,8 +11,6 @@ public enum UnsafeLamport {
     NO_TIE_BREAK,
     /** The clock does not heed what it receives. */
     CLOCK_NOT_MERGED,
-    /** What a client has heard of from another member is not heeded. */
-    CLIENTS_NOT_HEEDED,
     /** A message may overtake an earlier request of its sender. */
     UNORDERED,
     /** What was lost with a session is not said again. */

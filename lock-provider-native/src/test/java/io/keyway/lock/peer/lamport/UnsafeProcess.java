@@ -48,8 +48,7 @@ class UnsafeProcess extends LamportProcess {
 
     @Override
     long shown(Turn turn) {
-        boolean heeds = variant != UnsafeLamport.CLOCK_NOT_MERGED && variant != UnsafeLamport.CLIENTS_NOT_HEEDED;
-        return heeds ? super.shown(turn) : 0;
+        return variant == UnsafeLamport.CLOCK_NOT_MERGED ? 0 : super.shown(turn);
     }
 
     @Override
