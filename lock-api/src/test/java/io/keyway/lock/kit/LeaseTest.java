@@ -27,7 +27,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Rules R8 (belief ends at the deadline, exactly) and R9 (one terminal event), on a clock that stands still. */
 class LeaseTest extends ReferenceClients {
@@ -55,7 +54,6 @@ class LeaseTest extends ReferenceClients {
 
     /** Nobody lives to see the end of 292 years, at which a clock of nanoseconds overflows. */
     @Test
-    @Timeout(60)
     void aLimitOfAgesIsNoLimit() throws Exception {
         Duration ages = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
         for (LockOptions options : List.of(
