@@ -29,14 +29,16 @@ final class Sweeper {
     /** Of one statement. */
     private static final Duration LIMIT = Duration.ofSeconds(2);
 
-    private final TableStore store;
+    private final JdbcSettings settings;
+    private final Connections connections;
     private final Dialect dialect;
     private final TableName table;
 
-    Sweeper(TableStore store, Dialect dialect, TableName table) {
-        this.store = store;
+    Sweeper(JdbcSettings settings, Connections connections, Dialect dialect) {
+        this.settings = settings;
+        this.connections = connections;
         this.dialect = dialect;
-        this.table = table;
+        this.table = settings.table();
     }
 
     void start(LockBackend.Signals signals) {
@@ -48,7 +50,7 @@ final class Sweeper {
         while (true) {
             try {
                 sweep();
-                store.warn();
+                warn();
             } catch (InterruptedException e) {
                 throw e;
             } catch (Exception e) {
@@ -59,17 +61,25 @@ final class Sweeper {
         }
     }
 
+    /** Says what endangers locks there by now. */
+    private void warn() throws Exception {
+        connections.call(Purpose.ASKING, Deadline.after(settings.requestTimeout()), connection -> {
+            Schema.warn(settings, dialect.dangers(connection));
+            return true;
+        });
+    }
+
     /** Returns how many rows are gone; none if another client has done it lately. */
     long sweep() throws Exception {
         Duration lately = EVERY.dividedBy(2);
-        if (!store.call(
+        if (!connections.call(
                 Purpose.ASKING, Deadline.after(LIMIT), connection -> dialect.beginsSweep(connection, table, lately))) {
             return 0;
         }
         long gone = 0;
         for (OptionalLong next = OptionalLong.of(0); next.isPresent(); ) {
             long from = next.getAsLong();
-            Swept swept = store.call(
+            Swept swept = connections.call(
                     Purpose.ASKING, Deadline.after(LIMIT), connection -> dialect.sweep(connection, table, KEPT, from));
             gone += swept.gone();
             next = swept.next();

@@ -50,7 +50,7 @@ final class TableStore implements RowStore {
         this.connections = new Connections(settings, dialect);
         this.batches = new Batches(connections, dialect, table);
         this.wakeUps = new WakeUps(this, connections, dialect, table);
-        this.sweeper = new Sweeper(this, dialect, table);
+        this.sweeper = new Sweeper(settings, connections, dialect);
     }
 
     @Override
@@ -140,14 +140,6 @@ final class TableStore implements RowStore {
                 rows.size() < max
                         ? Optional.empty()
                         : Optional.of(RowId.of(rows.get(max - 1).key())));
-    }
-
-    /** Says what endangers locks there by now. */
-    void warn() throws Exception {
-        call(Purpose.ASKING, Deadline.after(settings.requestTimeout()), connection -> {
-            Schema.warn(settings, dialect.dangers(connection));
-            return true;
-        });
     }
 
     /** As the connections do it, and tells when the database is there, and when it is not. */
