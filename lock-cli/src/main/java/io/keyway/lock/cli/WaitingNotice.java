@@ -130,8 +130,12 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     private Optional<Situation> look(LockKey at) {
         try {
             Optional<LockStatus> status = client.admin().show(at);
-            return status.filter(found -> waits && at.equals(key))
-                    .map(found -> describe(found, client.name(), opening(at)));
+            Optional<Opening> opening = opening(at);
+            return status.filter(found -> at.equals(key))
+                    // A member that grants nothing yet does not say that a request waits for others.
+                    .filter(found ->
+                            waits || (opening.isPresent() && found.holders().isEmpty()))
+                    .map(found -> describe(found, client.name(), opening));
         } catch (InterruptedException e) {
             return Optional.empty();
         } catch (LockException e) {
