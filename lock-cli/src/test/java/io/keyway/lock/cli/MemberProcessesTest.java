@@ -304,7 +304,7 @@ class MemberProcessesTest {
         again.errLine("no grants for");
         assertThat(again.err().lines().skip(1)).allMatch(line -> line.contains(" " + ids.get(1) + " "));
         ChildProcess waiting = keyway("run", "--wait", "2s", "--url", url, there, "--", "true");
-        assertThat(waiting.exitCode()).isEqualTo(124);
+        assertThat(waiting.exitCode()).as("nobody is said to hold it").isEqualTo(125);
         assertThat(waiting.err())
                 .contains("waiting for " + there + ": " + ids.get(1)
                         + " was just started, or has taken over, and grants nothing for another ");
