@@ -1,17 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.process;
 
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 
 /**
  * How long tests wait on the machine's clock, where they have to. Each limit is named as it is for an idle machine, and
- * is longer on one that is slow or busy: by a factor that is measured when a JVM of tests begins, and grows while other
- * processes want the processors.
+ * is longer on one that is slow or busy: by a factor that is measured when a JVM of tests begins, and grows with the
+ * load of the machine.
  */
 public final class Patience {
     private static final double MOST = 20;
@@ -21,7 +18,6 @@ public final class Patience {
     private static final double FAST_NANOS = 4_000_000;
 
     private static final long LOOK_AGAIN_NANOS = 250_000_000L;
-    private static final Path RUNNABLE = Path.of("/proc/loadavg");
     private static final double SLOWNESS = slowness();
 
     private static double highest = 1;
@@ -34,7 +30,9 @@ public final class Patience {
         long now = System.nanoTime();
         if (now - looked >= LOOK_AGAIN_NANOS) {
             looked = now;
-            double load = Math.max(1, runnable() / Runtime.getRuntime().availableProcessors());
+            // The mean of a minute: the threads that one test starts at once are no load.
+            double running = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(); // -1: not known
+            double load = Math.max(1, running / Runtime.getRuntime().availableProcessors());
             highest = Math.max(highest, Math.min(MOST, SLOWNESS * load));
         }
         return highest;
@@ -74,16 +72,5 @@ public final class Patience {
             value ^= value << 17;
         }
         return value;
-    }
-
-    /** How many threads of all processes want to run now, or the last minute's mean; 0 where nobody says. */
-    private static double runnable() {
-        double mean = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-        try {
-            String now = Files.exists(RUNNABLE) ? Files.readString(RUNNABLE).split(" ", -1)[3] : "0/0";
-            return Math.max(mean, Double.parseDouble(now.substring(0, now.indexOf('/'))));
-        } catch (IOException e) {
-            return mean;
-        }
     }
 }
