@@ -34,7 +34,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class MemberProcessesTest {
     /** Of leases of which a leader that lives loses none, however busy this machine is: in seconds. */
-    private static final long TERM = Patience.seconds(4);
+    private static final long TERM = Patience.leaseSeconds(4);
 
     private static final String OPEN = "is open";
 

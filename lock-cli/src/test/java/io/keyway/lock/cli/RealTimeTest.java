@@ -130,8 +130,8 @@ class RealTimeTest {
                 "future.get(Patience.seconds(20), TimeUnit.SECONDS)",
                 "await().atMost(Patience.of(PATIENCE))",
                 "await().until(this::done)",
-                "\"?ttl=\" + Patience.seconds(2) + \"s\"",
-                "static final Duration TTL = Patience.of(Duration.ofSeconds(4));"
+                "\"?ttl=\" + Patience.leaseSeconds(2) + \"s\"",
+                "static final Duration TTL = Patience.lease(Duration.ofSeconds(4));"
             })
     void whatGoesThroughPatienceIsFree(String line) {
         assertThat(FORBIDDEN.keySet())

@@ -111,8 +111,7 @@ class ClockTest {
     }
 
     static void forward(Database database) throws Exception {
-        try (LockClient one =
-                        database.open(separator(database) + "lock.ttl=" + Math.min(50, Patience.seconds(8)) + "s");
+        try (LockClient one = database.open(separator(database) + "lock.ttl=" + Patience.leaseSeconds(8) + "s");
                 LockClient other = database.open("")) {
             // So that it asks before the holder's next renewal, by which the lease would go on.
             other.lock("connected").acquire().close();
@@ -129,7 +128,7 @@ class ClockTest {
     }
 
     static void back(Database database) throws Exception {
-        long ttl = Patience.seconds(3); // it is to be held, however busy this machine is
+        long ttl = Patience.leaseSeconds(3); // it is to be held, however busy this machine is
         try (LockClient one = database.open(separator(database) + "lock.ttl=" + ttl + "s");
                 LockClient other = database.open("")) {
             Lease early = one.lock("back").acquire();

@@ -49,7 +49,7 @@ class FaultsTest {
 
     @Test
     void terminatedBackendsCostNoLease() throws Exception {
-        try (LockClient client = Locks.open(url + "&lock.name=terminated&lock.ttl=" + Patience.seconds(2) + "s");
+        try (LockClient client = Locks.open(url + "&lock.name=terminated&lock.ttl=" + Patience.leaseSeconds(2) + "s");
                 Lease lease = client.lock("kept").acquire()) {
             for (int i = 0; i < 5; i++) {
                 terminate("terminated");

@@ -127,15 +127,15 @@ class InterruptsTest {
         AtomicInteger ended = new AtomicInteger();
         AtomicInteger empty = new AtomicInteger();
         try (LockClient other = Locks.open(url + "&lock.mode=session&lock.ttl=10m");
-                LockClient client = Locks.open(
-                        url + "&lock.mode=session&lock.ttl=10m&lock.requestTimeout=" + Patience.seconds(1) + "s")) {
+                LockClient client = Locks.open(url + "&lock.mode=session&lock.ttl=10m&lock.requestTimeout="
+                        + Patience.leaseSeconds(1) + "s")) {
             client.lock("first").acquire().close();
             Lease held = other.lock("limited").acquire();
             Thread first = interruptible(
                     ended,
                     () -> empty.addAndGet(
                             client.lock("limited")
-                                            .tryAcquire(Patience.of(Duration.ofSeconds(3)))
+                                            .tryAcquire(Patience.lease(Duration.ofSeconds(3)))
                                             .isEmpty()
                                     ? 1
                                     : 0));

@@ -138,7 +138,8 @@ class FailoverTest {
 
     @Test
     void withTooFewReplicasNothingIsGranted() throws Exception {
-        try (LockClient careful = open(set.url() + "?waitReplicas=1&requestTimeout=" + Patience.seconds(1) + "s")) {
+        try (LockClient careful =
+                open(set.url() + "?waitReplicas=1&requestTimeout=" + Patience.leaseSeconds(1) + "s")) {
             get(careful.lock("a").acquireAsync()).release();
             deafenReplicas(set.awaitMaster());
             LockUnavailableException refused = catchThrowableOfType(
@@ -151,7 +152,8 @@ class FailoverTest {
 
     @Test
     void aRenewalThatTooFewReplicasKnowIsNotBelieved() throws Exception {
-        try (LockClient careful = open(set.url() + "?waitReplicas=1&requestTimeout=" + Patience.seconds(1) + "s")) {
+        try (LockClient careful =
+                open(set.url() + "?waitReplicas=1&requestTimeout=" + Patience.leaseSeconds(1) + "s")) {
             Lease lease = get(careful.lock("a")
                     .with(LockOptions.none().withTtl(Duration.ofSeconds(3)))
                     .acquireAsync());

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a user sees when the server fails, each as docs/providers/redis.md says it. */
 class FailuresTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final Duration SHORT = Patience.of(Duration.ofMillis(800));
+    private static final Duration SHORT = Patience.lease(Duration.ofMillis(800));
     private static final Duration LONG = Duration.ofMinutes(5);
 
     @AutoClose

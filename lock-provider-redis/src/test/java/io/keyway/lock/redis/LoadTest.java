@@ -69,7 +69,7 @@ class LoadTest {
     @Test
     @Tag("soak")
     void renewalsDoNotQueueBehindThoseWhoAskForLocks() throws Exception {
-        long ttl = Patience.seconds(4);
+        long ttl = Patience.leaseSeconds(4);
         try (RedisServer server = RedisServer.start(directory);
                 FaultProxy proxy =
                         FaultProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));

@@ -107,8 +107,8 @@ class RedisTest {
     @Test
     void whatIsHeldAtLeastForATimeLeavesNothingAfterIt() throws Exception {
         LockOptions options = LockOptions.none()
-                .withTtl(Patience.of(Duration.ofSeconds(2)))
-                .withHoldAtLeast(Patience.of(Duration.ofSeconds(1)));
+                .withTtl(Patience.lease(Duration.ofSeconds(2)))
+                .withHoldAtLeast(Patience.lease(Duration.ofSeconds(1)));
         LockClient client = client();
         for (int i = 0; i < 5; i++) {
             client.lock("jobs/" + i).with(options).acquire().release();

@@ -110,7 +110,7 @@ class TokenFloorTest {
         LockClient early = client("");
         Lease before = early.lock("before").acquire();
         LockClient asking = client("?tokenFloor=" + FLOOR);
-        Duration ttl = Patience.of(Duration.ofSeconds(1));
+        Duration ttl = Patience.lease(Duration.ofSeconds(1));
         Lease held = asking.lock("a").with(LockOptions.none().withTtl(ttl)).acquire();
         assertThat(shown(asking, "before")).isEqualTo(before.token());
         assertThat(shown(early, "a")).isEqualTo(held.token());

@@ -110,7 +110,7 @@ class TokenFloorTest {
 
     @Test
     void aLeaseIsRenewed() throws Exception {
-        long ttl = Patience.seconds(1);
+        long ttl = Patience.leaseSeconds(1);
         Lease held = client("?ttl=" + ttl + "s&tokenFloor=" + FLOOR).lock("a").acquire();
         await().during(Duration.ofMillis(1500 * ttl))
                 .atMost(Patience.of(Duration.ofSeconds(PATIENCE)))

@@ -60,7 +60,7 @@ class AlgorithmChangeTest {
 
     private LockClient open(String protocol) {
         return Locks.open("lock:native:" + protocol + "://" + String.join(",", partitioned.ids("abc"))
-                + "/keyway?cache=off&requestTimeout=" + Patience.seconds(1) + "s&maxTtl=2s&ttl=1s");
+                + "/keyway?cache=off&requestTimeout=" + Patience.leaseSeconds(1) + "s&maxTtl=2s&ttl=1s");
     }
 
     private void start(TestMembers members, String letters) throws IOException {

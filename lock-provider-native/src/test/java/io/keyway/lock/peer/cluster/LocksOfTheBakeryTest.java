@@ -34,7 +34,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class LocksOfTheBakeryTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration TTL = Patience.of(Duration.ofSeconds(4));
+    private static final Duration TTL = Patience.lease(Duration.ofSeconds(4));
 
     private static final LockKey JOB = LockKey.lock("job");
 

@@ -473,7 +473,8 @@ class NodeSetsTest {
                 members.end(letter);
                 members.start(letter, "abc", maxTtl, false);
             }
-            long end = System.nanoTime() + Patience.of(Duration.ofMillis(150)).toNanos();
+            long end =
+                    System.nanoTime() + Patience.lease(Duration.ofMillis(150)).toNanos();
             while (System.nanoTime() < end) {
                 for (int user = 0; user < USERS; user++) {
                     LockTransaction now = running.get(user);

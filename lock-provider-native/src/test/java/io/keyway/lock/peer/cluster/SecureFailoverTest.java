@@ -31,7 +31,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class SecureFailoverTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration MAX_TTL = Patience.of(Duration.ofSeconds(1));
+    private static final Duration MAX_TTL = Patience.lease(Duration.ofSeconds(2));
     private static final String SECRET = "the secret of this cluster";
     private static final String OTHER = "the secret of another one";
     private static final String UNPROVED =

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class SplitScenariosTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** What is not cut off is to be held, however busy this machine is. */
-    private static final Duration MAX_TTL = Patience.of(Duration.ofSeconds(4));
+    private static final Duration MAX_TTL = Patience.lease(Duration.ofSeconds(4));
 
     @TempDir
     Path directory;

@@ -60,7 +60,7 @@ final class TestMembers implements AutoCloseable {
 
     /** The longest lease in that test: short, so that what is lost is over soon, unless it is {@link #LASTING}. */
     static Duration maxTtl(TestInfo test) {
-        return test.getTags().contains(LASTING) ? Duration.ofSeconds(60) : Patience.of(Duration.ofSeconds(2));
+        return test.getTags().contains(LASTING) ? Duration.ofSeconds(60) : Patience.lease(Duration.ofSeconds(2));
     }
 
     /** The options of clients in such a test: half the longest lease, and as long for a request. */

@@ -14,7 +14,7 @@ import java.util.Optional;
 /** Processes that take the locks of one directory, and the history that they write. */
 final class BeliefCrew implements AutoCloseable {
     /** A machine that is busy may host nothing for a second, and leases lapse in three quarters of this. */
-    static final Duration TTL = Patience.of(Duration.ofSeconds(2));
+    static final Duration TTL = Patience.lease(Duration.ofSeconds(2));
 
     static final String MAX_TTL = TTL.toMillis() + "ms";
 

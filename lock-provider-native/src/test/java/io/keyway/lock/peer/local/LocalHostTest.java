@@ -212,7 +212,7 @@ class LocalHostTest {
     @Test
     void aPromiseMadeInQuarantineDoesNotForgetWhatTheQuarantineIsFor() throws Exception {
         String here = url + "?maxTtl=20s&ttl=";
-        long ttl = Math.min(5, Patience.seconds(2));
+        long ttl = Math.min(5, Patience.leaseSeconds(2));
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here + "20s", "of-the-host")) {
             host.await("held");
             try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here + "20s", "a");

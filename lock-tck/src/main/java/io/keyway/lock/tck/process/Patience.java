@@ -6,12 +6,17 @@ import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 
 /**
- * How long tests wait on the machine's clock, where they have to. Each limit is named as it is for an idle machine, and
- * is longer on one that is slow or busy: by a factor that is measured when a JVM of tests begins, and grows with the
- * load of the machine.
+ * How long tests wait on the machine's clock, where they have to. Each time is named as it is for an idle machine, and
+ * is longer on one that is slow or busy. There are two factors, since they cost differently. A limit is waited for by
+ * what fails, so it grows with the load of the machine. A lease is waited for by each test that lets one expire, so it
+ * is longer only where the machine is slow, or has more to do than a build of its own.
  */
 public final class Patience {
     private static final double MOST = 20;
+    private static final double MOST_OF_LEASES = 5;
+    /** So many threads for each processor want to run, at the most, while a build is alone on a machine. */
+    private static final double OF_A_BUILD = 8;
+
     private static final int STEPS = 2_000_000;
 
     /** The time in which a processor of 2020 makes those steps, compiled by the first compiler. */
@@ -30,22 +35,38 @@ public final class Patience {
         long now = System.nanoTime();
         if (now - looked >= LOOK_AGAIN_NANOS) {
             looked = now;
-            // The mean of a minute: the threads that one test starts at once are no load.
-            double running = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(); // -1: not known
-            double load = Math.max(1, running / Runtime.getRuntime().availableProcessors());
+            double load = Math.max(1, meanLoad() / Runtime.getRuntime().availableProcessors());
             highest = Math.max(highest, Math.min(MOST, SLOWNESS * load));
         }
         return highest;
     }
 
-    /** That much time of an idle machine. */
+    /** A limit of that much time of an idle machine. */
     public static Duration of(Duration idle) {
         return Duration.ofMillis((long) Math.ceil(idle.toMillis() * factor()));
     }
 
-    /** So many seconds of an idle machine. */
+    /** A limit of so many seconds of an idle machine. */
     public static long seconds(long idle) {
         return (long) Math.ceil(idle * factor());
+    }
+
+    /** A lease, or another term that tests wait for, which is to be held for as long as the test works. */
+    public static Duration lease(Duration idle) {
+        return Duration.ofMillis((long) Math.ceil(idle.toMillis() * leaseFactor()));
+    }
+
+    /** The same in seconds. */
+    public static long leaseSeconds(long idle) {
+        return (long) Math.ceil(idle * leaseFactor());
+    }
+
+    private static double leaseFactor() {
+        return leaseFactor(SLOWNESS, meanLoad(), Runtime.getRuntime().availableProcessors());
+    }
+
+    static double leaseFactor(double slowness, double meanLoad, int processors) {
+        return Math.min(MOST_OF_LEASES, slowness * Math.max(1, meanLoad / (OF_A_BUILD * processors)));
     }
 
     /** The fastest of a few rounds of a fixed work, by the processor's time: others who run do not count. */
@@ -72,5 +93,10 @@ public final class Patience {
             value ^= value << 17;
         }
         return value;
+    }
+
+    /** Of a minute: the threads that one test starts at once are no load. Negative where nobody says. */
+    private static double meanLoad() {
+        return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
     }
 }
