@@ -73,7 +73,7 @@ final class ClientLog {
             after = time.nanoTime() - silentSince;
         }
         LOG.log(
-                Level.WARNING,
+                Level.INFO,
                 "{0} is answered again by {1}, {2} after it said that it was not",
                 client,
                 server,

@@ -9,6 +9,7 @@ import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -206,8 +207,17 @@ final class Connections implements AutoCloseable {
                     throw unwelcome(refused);
                 }
             }
-            throw new NotExecutedException("no connection to " + settings.place() + ": " + Masked.message(e), e);
+            throw new NotExecutedException("no connection to " + settings.place() + ": " + why(e, pool != null), e);
         }
+    }
+
+    /** What the driver said, without what a pool of our own says of itself. */
+    private static String why(Exception e, boolean ours) {
+        if (!ours || !(e instanceof SQLTransientConnectionException)) {
+            return Masked.message(e);
+        }
+        Throwable said = e.getCause();
+        return said == null ? "none could be made in time" : Masked.message(said);
     }
 
     /** {@return what to give to those who ask for the driver} */

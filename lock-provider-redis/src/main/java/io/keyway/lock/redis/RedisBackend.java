@@ -85,7 +85,9 @@ final class RedisBackend implements LockBackend {
             link.visitAll(check.with(keys.channel(client)), deadline);
             slots = check.allHaveShardedMessages() ? link.slots() : null;
         } catch (NotExecutedException | JedisException e) {
-            LOG.info("Not all servers could be looked at: {}", e.getMessage());
+            LOG.info(
+                    "Not every Redis server told its settings, so no warning names one that loses locks: {}",
+                    e.getMessage());
         }
         if (floor.isPresent()) {
             floor.get().give(codec, deadline);

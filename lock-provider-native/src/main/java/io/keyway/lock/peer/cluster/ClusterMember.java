@@ -136,12 +136,12 @@ public final class ClusterMember extends Member {
         this.opensAt = confirmation.changed() ? Turn.NEVER : quarantineEnd();
         this.notReady = factory.algorithm().tellsReadiness() ? "too few members have answered yet" : "";
         LOG.info(
-                "member {} of cluster '{}' starts with epoch {}, members {}, {} shards, {}, data in {}{}",
+                "member {} of cluster '{}' starts with epoch {}, members {}, {}, {}, data in {}{}",
                 node(),
                 config.cluster(),
                 epoch(),
                 config.members(),
-                config.shards(),
+                config.shards() == 1 ? "1 shard" : config.shards() + " shards",
                 config.security(),
                 directory.path(),
                 MembershipGate.start(config, directory.file(), previousRun()));

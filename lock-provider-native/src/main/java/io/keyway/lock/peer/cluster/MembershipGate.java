@@ -203,7 +203,8 @@ final class MembershipGate implements PeerWatch.Watcher {
         if (say && why.final_()) {
             LOG.error("member {} cannot be talked to: {}", node, why.why());
         } else if (say) {
-            LOG.info("member {} does not answer: {}", node, why.why());
+            boolean yet = confirmation.awaited().contains(node);
+            LOG.info("member {} {}: {}", node, yet ? "has not answered yet" : "does not answer", why.why());
         }
     }
 

@@ -146,9 +146,11 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
         written = false;
         input.end();
         if (challenged && secret && !settled) {
-            complaints.say(
+            // A member that ends, or that is connected the other way round by now, does so, too.
+            complaints.note(
                     channel,
-                    "it hung up when this member had proved itself: it has another secret, or none; or it just ended");
+                    "it hung up when this member had proved itself: it has ended, has another connection, or another"
+                            + " secret");
         }
         cell.closed(number, whyClosed);
     }
@@ -277,7 +279,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     @Override
     public void hangUp() {
         if (member && !settled) {
-            complaints.say(channel, "it did not prove itself in time, in order, or as one of the last to come");
+            complaints.say(channel, "it had not proved itself: it was too slow, or said something else instead");
         }
         settle();
         write();

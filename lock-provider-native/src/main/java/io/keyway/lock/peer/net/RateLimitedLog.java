@@ -54,7 +54,16 @@ final class RateLimitedLog {
         say("", what);
     }
 
+    /** Says what may be in order, as often. */
+    void note(Channel channel, String what) {
+        say(from(channel), what, LOG::info);
+    }
+
     private void say(String from, String what) {
+        say(from, what, log);
+    }
+
+    private void say(String from, String what, Consumer<String> at) {
         long now = clock.getAsLong();
         long due = next.get();
         if (now - due < 0 || !next.compareAndSet(due, now + PERIOD_NANOS)) {
@@ -64,7 +73,7 @@ final class RateLimitedLog {
         }
         long others = leftOut.getAndSet(0);
         String more = others == 0 ? "" : " (and " + others + " more since the last line of this kind)";
-        log.accept(about + from + " was closed: " + shown(what) + more);
+        at.accept(about + from + " was closed: " + shown(what) + more);
     }
 
     private static String from(Channel channel) {
