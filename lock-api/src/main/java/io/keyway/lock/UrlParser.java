@@ -28,7 +28,9 @@ final class UrlParser {
         UrlText text = new UrlText(raw);
         text.checkCharacters();
         if (!raw.startsWith("lock:")) {
-            throw text.refuse("does not start with lock:");
+            boolean another = raw.matches("[a-z][a-z0-9]*:(.*:)?//.*");
+            throw text.refuse("does not start with lock:"
+                    + (another ? "; did you mean " + UrlMask.malformed("lock:" + raw) + "?" : ""));
         }
         return raw.startsWith("lock:jdbc:") ? opaque(text) : new UrlParser(text).parse();
     }

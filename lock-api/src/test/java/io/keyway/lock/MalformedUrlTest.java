@@ -29,10 +29,10 @@ class MalformedUrlTest {
                 // the frame
                 c("", "does not start with lock:"),
                 c("lock", "does not start with lock:"),
-                c("redis://h", "does not start with lock:"),
+                c("redis://h", "does not start with lock:; did you mean lock:redis://h?"),
                 c("LOCK:redis://h", "does not start with lock:"),
                 c(" lock:redis://h", "white space at index 0"),
-                c("jdbc:postgresql://u:s3cr3t@db/app", "does not start with lock:"),
+                c("jdbc:postgresql://u:s3cr3t@db/app", "did you mean lock:jdbc:postgresql://"),
                 c("lock:", "no :// after the provider"),
                 c("lock:redis", "no :// after the provider"),
                 c("lock:redis:localhost:6379", "no :// after the provider"),
