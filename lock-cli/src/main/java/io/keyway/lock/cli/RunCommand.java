@@ -28,9 +28,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "run",
         mixinStandardHelpOptions = true,
-        customSynopsis = "keyway run [--url URL] [--wait TIME] [--ttl TIME] [--at-least TIME]"
-                + " [--shared | --permits N/M[xR] | --drain soft|TIME] [--tree] {NAME | --lock NAME...}"
-                + " -- COMMAND [ARG...]",
+        customSynopsis = {
+            "keyway run [--url URL] [--wait TIME] [--ttl TIME] [--at-least TIME] [--tree]",
+            "           [--shared | --permits N/M[xR] | --drain soft|TIME]",
+            "           {NAME | --lock NAME...} -- COMMAND [ARG...]"
+        },
         description = "Runs a command while holding a lock, and ends it if the lock is lost.",
         footer = {
             "%nThe command finds the fencing token in KEYWAY_TOKEN and the lock's name in KEYWAY_NAME; of several locks"

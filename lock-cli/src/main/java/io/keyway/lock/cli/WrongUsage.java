@@ -29,9 +29,16 @@ final class WrongUsage {
     int report(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
         console.say(message(failure));
-        console.err().println("Usage: " + command.getHelp().synopsis(0).strip());
+        if (!isValue(failure)) {
+            console.err().println("Usage: " + command.getHelp().synopsis(0).strip());
+        }
         console.err().println("More: " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
+    }
+
+    /** Whether the value of an option is wrong: then the options are right. */
+    private static boolean isValue(ParameterException failure) {
+        return failure.getCause() instanceof TypeConversionException && failure.getArgSpec() != null;
     }
 
     private String message(ParameterException failure) {
@@ -43,7 +50,7 @@ final class WrongUsage {
             return "say what to do: " + commands(failure.getCommandLine()) + ".";
         }
         ArgSpec argument = failure.getArgSpec();
-        if (failure.getCause() instanceof TypeConversionException wrong && argument != null) {
+        if (isValue(failure) && argument != null && failure.getCause() instanceof TypeConversionException wrong) {
             String name = argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel();
             // What parses the value may have named the option of a URL already.
             String bare = name.replaceFirst("^-+", "");

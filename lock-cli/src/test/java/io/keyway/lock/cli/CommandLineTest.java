@@ -173,6 +173,20 @@ class CommandLineTest {
     }
 
     @Test
+    void usageIsBrokenBetweenOptionsAndLeftOutWhereAValueAloneIsWrong() {
+        assertThat(execute("run", "--zzz", "n", "--", "true")).isEqualTo(64);
+        List<String> usage =
+                err().lines().dropWhile(line -> !line.startsWith("Usage: ")).toList();
+        assertThat(usage).hasSizeGreaterThan(2);
+        assertThat(usage.subList(1, usage.size() - 1))
+                .allMatch(line -> line.startsWith("  "))
+                .allMatch(line -> line.length() <= 110);
+        err.reset();
+        assertThat(execute("run", "--ttl", "soon", "n", "--", "true")).isEqualTo(64);
+        assertThat(err()).contains("--ttl", "More: keyway run --help").doesNotContain("Usage: ");
+    }
+
+    @Test
     void withoutListingShowSaysSo() {
         assertThat(execute("show", "--url", url() + "&without=list")).isEqualTo(64);
         assertThat(err()).contains("does not offer list");
