@@ -96,6 +96,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     private final TreeMap<Long, List<Message>> toMembers = new TreeMap<>();
     private final Set<Key> openers = new LinkedHashSet<>();
     private final Set<Key> watchers = new LinkedHashSet<>();
+    private final boolean firstUse;
     private long opens;
     private long epoch;
     private long floor;
@@ -103,12 +104,19 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     private @Nullable SessionTurn turn;
 
     /**
+     * @param epoch 1 in its first life, in which the whole cluster is used for the first time
      * @param opens until when it grants nothing; {@link Turn#NEVER} if it may at once
      * @param quarantine how long a start of it grants nothing
      */
     public RpcMember(List<String> members, int self, long epoch, long opens, long maxTtl, long quarantine) {
+        this(members, self, epoch == 1, epoch, opens, maxTtl, quarantine);
+    }
+
+    private RpcMember(
+            List<String> members, int self, boolean firstUse, long epoch, long opens, long maxTtl, long quarantine) {
         this.members = members;
         this.self = self;
+        this.firstUse = firstUse;
         this.epoch = epoch;
         this.opens = opens;
         this.maxTtl = maxTtl;
@@ -313,6 +321,11 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     }
 
     @Override
+    public boolean isFirstUse() {
+        return firstUse;
+    }
+
+    @Override
     public void awaitOpening(Key key) {
         openers.add(key);
     }
@@ -487,7 +500,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public RpcMember copy() {
-        RpcMember copy = new RpcMember(members, self, epoch, opens, maxTtl, quarantine);
+        RpcMember copy = new RpcMember(members, self, firstUse, epoch, opens, maxTtl, quarantine);
         copy.floor = floor;
         copy.now = now;
         copy.openers.addAll(openers);
@@ -501,7 +514,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
 
     @Override
     public void encode(StateEncoder out) {
-        out.put(epoch).put(floor).time(opens).value(openers).put(sessions.size());
+        out.put(firstUse).put(epoch).put(floor).time(opens).value(openers).put(sessions.size());
         for (Session session : sessions.values()) {
             out.put(PART);
             session.encode(out);

@@ -53,9 +53,10 @@ class ExplorerTest {
         assertThat(Searches.broken(scope, MOST).broken()).startsWith("R1");
     }
 
+    /** Few states, since the cluster is used for the first time: its members wait for nobody, and have elected. */
     @Test
     void aLeaderThatIsCutOffAndReplaced() {
-        Searches.complete(Scopes.bakeryReplaced(2, 6), MOST);
+        Searches.complete(Scopes.bakeryReplaced(2, 6), MOST / 20);
     }
 
     @Test

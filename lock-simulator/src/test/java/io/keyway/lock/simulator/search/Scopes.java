@@ -220,7 +220,7 @@ final class Scopes {
                 .ticks(ticks)
                 .cutOff(0, 1)
                 .prompt()
-                .reaches("LEADER_REPLACED", "SEATED", "ASKED_WHILE_SILENT", "LAPSED", "EQUAL_TICKETS");
+                .reaches("FIRST_USE", "LEADER_REPLACED", "SEATED", "ASKED_WHILE_SILENT", "LAPSED", "EQUAL_TICKETS");
     }
 
     /** Two clients of one member, and one of another. */
