@@ -75,7 +75,11 @@ final class TraceCommand implements Callable<Integer> {
             description = "Read these files too, or those of a directory: what clients have written. May be repeated.")
     private List<Path> files = List.of();
 
-    @Option(names = "--lock", paramLabel = "NAME", description = "Show what concerns that lock alone.")
+    @Option(
+            names = "--lock",
+            paramLabel = "NAME",
+            description = "Show what concerns that lock alone; of Lamport's queue also the acknowledgements that a"
+                    + " grant of it waits for.")
     private @Nullable String lock;
 
     @Option(

@@ -75,6 +75,10 @@ class TraceCommandTest {
     }
 
     private ClusterMember member(int index, int of) throws IOException {
+        return member(index, of, 2, "lease");
+    }
+
+    private ClusterMember member(int index, int of, int shards, String algorithm) throws IOException {
         ClusterMember member = ClusterMember.start(
                 new MemberConfig(
                         ids.get(index),
@@ -86,7 +90,7 @@ class TraceCommandTest {
                         true,
                         Set.of(),
                         Duration.ofSeconds(10),
-                        2,
+                        shards,
                         Security.of(new SecuritySettings(
                                 Optional.of(SECRET),
                                 Optional.empty(),
@@ -100,6 +104,7 @@ class TraceCommandTest {
                                 UnaryOperator.identity())),
                         0,
                         false),
+                algorithm,
                 () -> {});
         members.add(member);
         return member;
@@ -285,6 +290,26 @@ class TraceCommandTest {
         assertThat(printed()).contains("Acquire n").doesNotContain("Show n").doesNotContain("Status n");
         assertThat(keyway("trace", url(1), "--lock", "n", "--heartbeats")).isZero();
         assertThat(printed()).contains("Acquire n").contains("Show n").contains("Status n");
+    }
+
+    @Test
+    void whatAGrantOfLamportsQueueWaitedForIsShownWithTheLock() throws Exception {
+        member(0, 2, 1, "lamport").startTrace();
+        member(1, 2, 1, "lamport").startTrace();
+        String url = url(2).replace("lock:native:", "lock:native:lamport:");
+        try (LockClient client = Locks.open(url + "&secret=" + SECRET.replace(" ", "%20"))) {
+            for (String name : List.of("another", "jobs/nightly")) {
+                client.lock(name)
+                        .tryAcquire(Patience.of(Duration.ofSeconds(60)))
+                        .orElseThrow()
+                        .close();
+            }
+        }
+        assertThat(keyway("trace", url, "--lock", "jobs/nightly")).as(printed()).isZero();
+        assertThat(printed()).containsSubsequence("Request stamp=", "Ack stamp=", "Granted jobs/nightly");
+        assertThat(printed().lines().filter(line -> line.contains("Ack stamp=")))
+                .as("those of this request alone")
+                .hasSize(1);
     }
 
     @Test

@@ -58,6 +58,16 @@ final class Recorded {
             return List.of(fields.get(isFrame() ? LOCKS : 0).split(BETWEEN)).contains(lock);
         }
 
+        /** Whether one of its messages is of that type. */
+        boolean says(String type) {
+            return isFrame() && Arrays.stream(text().split("; ")).anyMatch(each -> each.split(" ", 2)[0].equals(type));
+        }
+
+        /** Whether it acknowledges: what names no lock, and is what a grant of Lamport's queue waits for. */
+        boolean isAck() {
+            return says("Ack");
+        }
+
         /** Whether it is a frame that carries nothing. */
         boolean isHeartbeat() {
             return isFrame() && text().startsWith("heartbeat");

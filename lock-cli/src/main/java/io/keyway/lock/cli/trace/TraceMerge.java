@@ -17,10 +17,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -93,7 +95,7 @@ public final class TraceMerge {
         name();
         pair();
         List<Step> ordered = ordered();
-        List<Step> wanted = ordered.stream().filter(this::isWanted).toList();
+        List<Step> wanted = wanted(ordered);
         long end = ordered.isEmpty() ? 0 : ordered.get(ordered.size() - 1).time;
         long begin = wish.last().map(each -> end - each.toNanos()).orElse(Long.MIN_VALUE);
         int first = Math.max(0, wanted.size() - wish.events());
@@ -264,14 +266,38 @@ public final class TraceMerge {
 
     // What is shown
 
-    private boolean isWanted(Step step) {
+    private List<Step> wanted(List<Step> ordered) {
+        List<Step> wanted = new ArrayList<>();
+        Set<Integer> asking = new HashSet<>(); // whose requests for the lock may wait for acknowledgements
+        for (Step step : ordered) {
+            Entry entry = step.entry;
+            boolean about = wish.lock().map(entry::isAbout).orElse(true);
+            if (isShown(step) && (about || (entry.isAck() && asking.contains(receiver(step))))) {
+                wanted.add(step);
+            }
+            if (about && entry.says("Request")) {
+                asking.add(sender(step));
+            } else if (about && entry.says("Granted")) {
+                asking.remove(sender(step));
+            }
+        }
+        return wanted;
+    }
+
+    private int sender(Step step) {
+        Step cause = step.cause;
+        return step.entry.isSent() ? step.process : cause != null ? cause.process : line(step.entry);
+    }
+
+    private int receiver(Step step) {
+        return step.entry.isSent() ? line(step.entry) : step.process;
+    }
+
+    private boolean isShown(Step step) {
         Entry entry = step.entry;
         boolean again = entry.isSent() && step.arrives; // the arrival stands for both
         boolean quiet = (entry.isHeartbeat() || entry.isIdle()) && !wish.heartbeats();
-        return !again
-                && !quiet
-                && !isOfNobody(step)
-                && wish.lock().map(entry::isAbout).orElse(true);
+        return !again && !quiet && !isOfNobody(step);
     }
 
     /**
