@@ -20,7 +20,9 @@ public interface Candidacy extends AutoCloseable {
 
     /**
      * {@return the lease by which it leads now; empty while it does not} Its release gives up the leadership as
-     * {@link #surrender()} does.
+     * {@link #surrender()} does: the listener is notified before the lock is free. {@link Lease#release()} waits for
+     * that, at most a quarter of the ttl, and then for the outcome. On the event executor, where it would keep the
+     * listener waiting, it does not wait, and returns {@link ReleaseOutcome#UNKNOWN}.
      */
     Optional<Lease> leadership();
 
@@ -58,8 +60,10 @@ public interface Candidacy extends AutoCloseable {
     boolean handOver(String candidate, Duration limit) throws InterruptedException;
 
     /**
-     * Stands no more: gives the leadership up, waiting at most {@code requestTimeout} for the answer, or withdraws,
-     * without waiting for it. Never throws; idempotent.
+     * Stands no more. If it leads, it gives the leadership up as {@link #surrender()} does: it waits until the listener
+     * has been notified, at most a quarter of the ttl, then releases the lock, and waits for the answer at most
+     * {@code requestTimeout}; on the event executor it waits for neither. If it does not lead, it withdraws, without
+     * waiting. Never throws; idempotent.
      */
     @Override
     void close();

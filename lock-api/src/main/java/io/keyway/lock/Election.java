@@ -84,8 +84,12 @@ public interface Election {
     /**
      * Stands for election and does the work, on this thread, whenever it leads, until a run of the work ends while it
      * leads: that run's result is returned, or what it threw is thrown. When the leadership is lost this thread is
-     * interrupted once, and when the work has ended it stands again. So the work must end when it is interrupted, and
-     * bear to be done again. An interrupt from elsewhere at the moment of a loss is taken for ours.
+     * interrupted once, and when the work has ended it stands again, not before: as long as the work goes on others
+     * may lead. So the work must end when it is interrupted, and bear to be done again.
+     *
+     * <p>An interrupt from elsewhere that the thread has not seen when the leadership is lost outlives the work, so
+     * that this ends with {@link InterruptedException}. One that comes between the loss and the end of the work cannot
+     * be told from that of the loss, and may be taken for it: interrupt again, or close the client.
      *
      * @param <T> the type of the work's result
      * @param <X> what the work may throw

@@ -17,6 +17,9 @@ final class EventLine {
 
     private record Told(ElectionEvent event, Runnable after) {}
 
+    /** Hears nothing, and is not waited for. */
+    static final ElectionListener NOBODY = event -> {};
+
     private final ClientServices services;
     private final ElectionListener listener;
     private final Queue<Told> events = new ArrayDeque<>();
@@ -31,16 +34,28 @@ final class EventLine {
         put(event, () -> {});
     }
 
-    /** {@code after} is run when the listener has been told. */
-    void put(ElectionEvent event, Runnable after) {
+    /** {@code after} is run when the listener has been told; false if nobody is, and it is not run. */
+    boolean put(ElectionEvent event, Runnable after) {
+        if (listener == NOBODY) {
+            return false;
+        }
         synchronized (events) {
             events.add(new Told(event, after));
             if (telling) {
-                return;
+                return true;
             }
             telling = true;
         }
         services.tell(this::tellAll);
+        return true;
+    }
+
+    private void tell(ElectionEvent event) {
+        try {
+            listener.onEvent(event);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, "A listener failed on " + event, e);
+        }
     }
 
     private void tellAll() {
@@ -53,11 +68,7 @@ final class EventLine {
                     return;
                 }
             }
-            try {
-                listener.onEvent(next.event());
-            } catch (RuntimeException | Error e) {
-                LOG.log(Level.WARNING, "A listener failed on " + next.event(), e);
-            }
+            tell(next.event());
             next.after().run();
         }
     }

@@ -68,6 +68,11 @@ final class FencedElection implements Election {
     }
 
     @Override
+    public Candidacy stand() {
+        return Standing.begin(lock, EventLine.NOBODY);
+    }
+
+    @Override
     public Subscription observe(ElectionListener listener, Duration every) {
         if (every.isNegative() || every.isZero()) {
             throw new IllegalArgumentException(
@@ -92,19 +97,25 @@ final class FencedElection implements Election {
         private final Thread worker = Thread.currentThread();
         private boolean working = true;
         private boolean rung;
+        /** Somebody else had interrupted the thread, which had not seen it when the alarm rang. */
+        private boolean interrupted;
 
         synchronized void ring() {
             if (working && !rung) {
                 rung = true;
+                interrupted = worker.isInterrupted();
                 worker.interrupt();
             }
         }
 
-        /** The work has ended: the interrupt was for it. */
+        /** The work has ended: the interrupt was for it, and that of somebody else was not. */
         synchronized void end() {
             working = false;
             if (rung) {
                 Thread.interrupted();
+            }
+            if (interrupted) {
+                worker.interrupt();
             }
         }
     }
@@ -114,7 +125,7 @@ final class FencedElection implements Election {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before standing for " + name());
         }
-        try (Standing standing = Standing.begin(lock, event -> {})) {
+        try (Standing standing = Standing.begin(lock, EventLine.NOBODY)) {
             while (true) {
                 Lease lease = await(standing);
                 Alarm alarm = new Alarm();
@@ -132,6 +143,7 @@ final class FencedElection implements Election {
                     }
                     LOG.log(Level.DEBUG, "The work of " + standing + " ended with its leadership", failure);
                 }
+                standing.workEnded();
             }
         }
     }
@@ -140,9 +152,12 @@ final class FencedElection implements Election {
         return lease.state() == Lease.State.LOST;
     }
 
-    /** Waits for a leadership that has not ended by then. */
+    /** Waits for a leadership that has not ended by then, and under which work begins. */
     private Lease await(Standing standing) throws InterruptedException {
         while (true) {
+            if (Thread.interrupted()) { // which a wait does not see that is over at once
+                throw new InterruptedException("interrupted while standing for " + name());
+            }
             Lease lease;
             try {
                 lease = lock.services().time().await(standing.nextTerm());
@@ -152,8 +167,11 @@ final class FencedElection implements Election {
                 }
                 throw new IllegalStateException(e.getCause());
             }
-            if (lease.isHeld()) {
-                return lease;
+            if (standing.workBegins(lease)) {
+                if (lease.isHeld()) {
+                    return lease;
+                }
+                standing.workEnded();
             }
         }
     }

@@ -44,6 +44,11 @@ final class NodesServices implements ClientServices {
     }
 
     @Override
+    public boolean tellsHere() {
+        return services.tellsHere();
+    }
+
+    @Override
     public Subscription onClose(Runnable task) {
         return services.onClose(task);
     }

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -9,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One of several leases of one grant. Its release ends the grant if it is the last; else it ends this lease alone. */
 final class SharedLease implements Lease {
+    private static final Logger LOG = System.getLogger(SharedLease.class.getName());
 
     /** What the leases share. */
     interface Grant {
@@ -17,6 +20,16 @@ final class SharedLease implements Lease {
 
         /** One of the leases is released; true for the last, whose caller is to release the grant. */
         boolean leave();
+
+        /** Releases the grant, as {@link Lease#release()}. */
+        default ReleaseOutcome release() {
+            return lease().release();
+        }
+
+        /** Releases the grant, as {@link Lease#releaseAsync()}. */
+        default CompletionStage<ReleaseOutcome> releaseAsync() {
+            return lease().releaseAsync();
+        }
     }
 
     /** How this lease was released: by the end of the grant, or before it with that outcome. */
@@ -113,19 +126,21 @@ final class SharedLease implements Lease {
     @Override
     public ReleaseOutcome release() {
         ReleaseOutcome alone = end().alone;
-        return alone != null ? alone : lease.release();
+        return alone != null ? alone : grant.release();
     }
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
         ReleaseOutcome alone = end().alone;
-        return alone != null ? CompletableFuture.completedStage(alone) : lease.releaseAsync();
+        return alone != null ? CompletableFuture.completedStage(alone) : grant.releaseAsync();
     }
 
     @Override
     public void close() {
-        if (end().alone == null) {
-            lease.close();
+        try {
+            release();
+        } catch (RuntimeException e) {
+            LOG.log(Level.WARNING, "Could not release " + lease + "; it expires", e);
         }
     }
 

@@ -9,7 +9,9 @@ import java.util.OptionalLong;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,14 +23,14 @@ import org.jspecify.annotations.Nullable;
  * Back --its time, or at once--> Asked --granted--> Granted --nobody else is to lead--> Leading
  * Granted --a hand-over names another--> Back
  * Granted, Leading --the lease is lost--> Back
- * Leading --surrender, hand-over--> Back
+ * Leading --surrender, hand-over, release of its lease--> Back
  * Asked --refused, worth another try--> Back
  * Asked --refused for good, or the client is closed--> Ended
  * any --close--> Ended
  * }</pre>
  *
  * <ul>
- *   <li>Back: it does not stand; a timer, or a hand-over that it makes, lets it stand again.
+ *   <li>Back: it does not stand; a timer, a hand-over that it makes, or the end of its work lets it stand again.
  *   <li>Asked: it waits in the queue of the lock.
  *   <li>Granted: it holds the lock, and asks whether a {@link HandOver} names another candidate. It does not lead yet.
  *   <li>Leading: it leads for as long as the lease is held.
@@ -47,8 +49,9 @@ import org.jspecify.annotations.Nullable;
  *       is held or asked for by a state that was left otherwise is given back or withdrawn by whoever left it.
  *   <li>For each ELECTED one SURRENDERED is told, after it: the step and the place of its event in the line are taken
  *       together.
- *   <li>A leadership that is given up goes back when the listener has been told, at the latest a quarter of the ttl
- *       later.
+ *   <li>A leadership is given up in one way, whoever ends it: the listener is notified, and then its lock is released,
+ *       at the latest a quarter of the ttl later ({@link Leading}).
+ *   <li>Where work is done under the leadership, this stands again when the work has ended, and not before.
  * </ul>
  */
 final class Standing implements Candidacy {
@@ -63,10 +66,100 @@ final class Standing implements Candidacy {
 
     private record Granted(Lease lease) implements Phase {}
 
-    /** @param shown what users have of the lease: its release ends the leadership */
-    private record Leading(Lease lease, Lease shown) implements Phase {}
-
     private record Ended() implements Phase {}
+
+    /**
+     * One leadership, and the way in which its lock is released when it is given up: when the listener has been
+     * notified, or has had a quarter of the ttl.
+     */
+    private final class Leading implements Phase, SharedLease.Grant {
+        private final Lease lease;
+        /** What users have of the lease: its release gives the leadership up. */
+        private final Lease shown;
+
+        private final CompletableFuture<Boolean> told = services.future();
+        private final CompletableFuture<ReleaseOutcome> freed = services.future();
+        /** Until when the listener has time; null if it is not given up, or was lost. Guarded by {@code step}. */
+        private @Nullable Long limit;
+
+        Leading(Lease lease) {
+            this.lease = lease;
+            this.shown = new SharedLease(this);
+        }
+
+        @Override
+        public Lease lease() {
+            return lease;
+        }
+
+        @Override
+        public boolean leave() {
+            surrender(this);
+            return true;
+        }
+
+        /** In one step with the end of the state. */
+        void giveUp() {
+            long end = services.time().nanoTime() + lease.ttl().toNanos() / 4;
+            limit = end;
+            services.time().at(end, this::free);
+        }
+
+        /** The listener was notified, or had its time. */
+        void free() {
+            if (told.complete(true)) {
+                lease.releaseAsync()
+                        .whenComplete((outcome, failure) ->
+                                freed.complete(failure == null ? outcome : ReleaseOutcome.UNKNOWN));
+            }
+        }
+
+        private @Nullable Long limit() {
+            synchronized (step) {
+                return limit;
+            }
+        }
+
+        @Override
+        public ReleaseOutcome release() {
+            Long end = limit();
+            if (end == null) {
+                return lease.release();
+            }
+            if (!told.isDone() && services.tellsHere()) {
+                // The listener may be notified by this thread alone, when its caller has returned.
+                return ReleaseOutcome.UNKNOWN;
+            }
+            awaitTold(end);
+            free();
+            return lease.release();
+        }
+
+        @Override
+        public CompletionStage<ReleaseOutcome> releaseAsync() {
+            return limit() == null ? lease.releaseAsync() : freed.copy();
+        }
+
+        /** At most until then; an interrupt is kept for later. */
+        private void awaitTold(long end) {
+            boolean interrupted = false;
+            try {
+                while (!told.isDone()) {
+                    try {
+                        services.time().await(told, end);
+                    } catch (InterruptedException e) {
+                        interrupted = true;
+                    } catch (TimeoutException | ExecutionException | IllegalStateException e) {
+                        return; // it had its time, or none passes
+                    }
+                }
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+    }
 
     private final ElectionLock election;
     private final ClientServices services;
@@ -74,11 +167,13 @@ final class Standing implements Candidacy {
     private final EventLine line;
     private final CompletableFuture<Void> ended;
     private final Subscription doubts;
-
     /** Guards the state together with the events that it puts in line. */
     private final Object step = new Object();
 
     private volatile Phase phase = new Back();
+    /** Work is done under the last leadership, which may be over: {@link #workBegins}. Guarded by {@code step}. */
+    private boolean working;
+
     private boolean uncertain;
     private volatile boolean clientClosed;
     private volatile @Nullable Subscription close;
@@ -118,8 +213,8 @@ final class Standing implements Candidacy {
 
     @Override
     public Optional<Lease> leadership() {
-        return phase instanceof Leading leading && leading.lease().isHeld()
-                ? Optional.of(leading.shown())
+        return phase instanceof Leading leading && leading.lease.isHeld()
+                ? Optional.of(leading.shown)
                 : Optional.empty();
     }
 
@@ -132,7 +227,7 @@ final class Standing implements Candidacy {
     CompletableFuture<Lease> nextTerm() {
         if (phase instanceof Leading leading) {
             // Its end may have been seen before it was told.
-            LeaseLosses.of(leading.lease()).ifPresent(loss -> lost(leading.lease(), loss.loss()));
+            LeaseLosses.of(leading.lease).ifPresent(loss -> lost(leading.lease, loss.loss()));
         }
         synchronized (step) {
             return elected;
@@ -189,7 +284,7 @@ final class Standing implements Candidacy {
     private void lead(Granted granted) {
         CompletableFuture<Lease> term;
         Lease lease = granted.lease();
-        Leading leading = new Leading(lease, shown(lease));
+        Leading leading = new Leading(lease);
         synchronized (step) {
             if (!lease.isHeld() || !move(granted, leading)) {
                 return; // lost(), or whoever left the state, goes on
@@ -202,27 +297,7 @@ final class Standing implements Candidacy {
             term = elected;
         }
         // Also if it is lost by then: who waits for it asks the lease, and then waits for the next.
-        services.tell(() -> term.complete(leading.shown()));
-    }
-
-    /** A release by whoever has it is the end of the leadership. */
-    private Lease shown(Lease lease) {
-        return new SharedLease(new SharedLease.Grant() {
-            @Override
-            public Lease lease() {
-                return lease;
-            }
-
-            @Override
-            public boolean leave() {
-                Phase seen = phase;
-                Back back = new Back();
-                if (leaseOf(seen) == lease && Standing.this.leave(seen, back, () -> {})) {
-                    standLater(back);
-                }
-                return true;
-            }
-        });
+        services.tell(() -> term.complete(leading.shown));
     }
 
     private void refused(Asked asked, Throwable failure) {
@@ -245,26 +320,58 @@ final class Standing implements Candidacy {
             return;
         }
         Back back = new Back();
-        if (leave(seen, back, () -> {})) {
+        if (leave(seen, back, false) && !isWorking()) {
             stand(back);
+        }
+    }
+
+    private boolean isWorking() {
+        synchronized (step) {
+            return working;
+        }
+    }
+
+    /** Work begins under that leadership, so that this does not stand again before it ends; false if that is over. */
+    boolean workBegins(Lease under) {
+        synchronized (step) {
+            working = phase instanceof Leading leading && leading.shown == under;
+            return working;
+        }
+    }
+
+    /** No work is done any more under the last leadership; this stands again if that is over, or when it is. */
+    void workEnded() {
+        Phase seen;
+        synchronized (step) {
+            if (!working) {
+                return;
+            }
+            working = false;
+            seen = phase;
+        }
+        if (seen instanceof Back) {
+            stand(seen);
         }
     }
 
     @Override
     public void surrender() {
-        giveUp().ifPresent(this::standLater);
+        if (phase instanceof Leading leading) {
+            surrender(leading);
+        }
+    }
+
+    private void surrender(Leading leading) {
+        Back back = new Back();
+        if (leave(leading, back, true)) {
+            standLater(back);
+        }
     }
 
     /** Leads no more, and does not stand; empty if it did not lead. */
-    Optional<Back> giveUp() {
-        Phase seen = phase;
+    private Optional<Back> giveUp() {
         Back back = new Back();
-        if (!(seen instanceof Leading leading) || !leave(seen, back, leading.lease()::releaseAsync)) {
-            return Optional.empty();
-        }
-        Lease lease = leading.lease();
-        services.time().at(services.time().nanoTime() + lease.ttl().toNanos() / 4, lease::releaseAsync);
-        return Optional.of(back);
+        return phase instanceof Leading leading && leave(leading, back, true) ? Optional.of(back) : Optional.empty();
     }
 
     @Override
@@ -284,7 +391,7 @@ final class Standing implements Candidacy {
         Phase seen = phase;
         while (!(seen instanceof Ended)) {
             if (end(seen, null)) {
-                Lease lease = leaseOf(seen);
+                Lease lease = seen instanceof Leading leading ? leading.shown : leaseOf(seen);
                 if (lease != null) {
                     lease.close();
                 }
@@ -295,11 +402,11 @@ final class Standing implements Candidacy {
     }
 
     private boolean end(Phase from, @Nullable Throwable failure) {
+        if (!leave(from, new Ended(), failure == null)) {
+            return false;
+        }
         CompletableFuture<Lease> term;
         synchronized (step) {
-            if (!leave(from, new Ended(), () -> {})) {
-                return false;
-            }
             term = elected;
         }
         doubts.close();
@@ -354,19 +461,33 @@ final class Standing implements Candidacy {
         }
     }
 
-    /** Leaves any state; from Leading the listener is told. */
-    private boolean leave(Phase from, Phase to, Runnable told) {
+    /**
+     * Leaves any state; from Leading the listener is told.
+     *
+     * @param givesUp a leadership is given up, and was not lost
+     */
+    private boolean leave(Phase from, Phase to, boolean givesUp) {
+        Leading unheard = null;
         synchronized (step) {
             if (!move(from, to)) {
                 return false;
             }
             if (from instanceof Leading leading) {
                 elected = services.future();
-                Optional<LeaseLoss> loss = LeaseLosses.of(leading.lease()).map(LeaseLostException::loss);
-                line.put(event(ElectionEvent.Type.SURRENDERED, leading.lease(), loss), told);
+                Optional<LeaseLoss> loss = LeaseLosses.of(leading.lease).map(LeaseLostException::loss);
+                ElectionEvent over = event(ElectionEvent.Type.SURRENDERED, leading.lease, loss);
+                if (!givesUp) {
+                    line.put(over);
+                } else {
+                    leading.giveUp();
+                    unheard = line.put(over, leading::free) ? null : leading;
+                }
             }
-            return true;
         }
+        if (unheard != null) {
+            unheard.free();
+        }
+        return true;
     }
 
     private boolean stepBack(Phase from) {
@@ -379,15 +500,21 @@ final class Standing implements Candidacy {
     }
 
     private void standLater(Back back) {
+        if (!isWorking()) {
+            armStand(back);
+        }
+        if (clientClosed) {
+            end(back, closedByClient());
+        }
+    }
+
+    private void armStand(Back back) {
         long pause = STEP.toNanos() + ThreadLocalRandom.current().nextLong(STEP.toNanos());
         timer = services.time().at(services.time().nanoTime() + pause, () -> {
             if (phase == back) {
                 stand(back);
             }
         });
-        if (clientClosed) {
-            end(back, closedByClient());
-        }
     }
 
     private static void discard(CompletableFuture<Lease> request) {
@@ -401,21 +528,21 @@ final class Standing implements Candidacy {
         if (phase instanceof Granted granted) {
             return granted.lease();
         }
-        return phase instanceof Leading leading ? leading.lease() : null;
+        return phase instanceof Leading leading ? leading.lease : null;
     }
 
     // Doubt.
 
     private void hear(LockEvent event) {
         synchronized (step) {
-            if (!(phase instanceof Leading leading) || !election.isAbout(event, leading.lease())) {
+            if (!(phase instanceof Leading leading) || !election.isAbout(event, leading.lease)) {
                 return;
             }
             if (event.type() == LockEvent.Type.DOUBTFUL) {
-                doubt(leading.lease());
+                doubt(leading.lease);
             } else if (event.type() == LockEvent.Type.RECOVERED && uncertain) {
                 uncertain = false;
-                line.put(event(ElectionEvent.Type.CERTAIN, leading.lease(), Optional.empty()));
+                line.put(event(ElectionEvent.Type.CERTAIN, leading.lease, Optional.empty()));
             }
         }
     }

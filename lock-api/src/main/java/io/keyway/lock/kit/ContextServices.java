@@ -36,6 +36,11 @@ final class ContextServices implements ClientServices {
     }
 
     @Override
+    public boolean tellsHere() {
+        return client.events().isInside();
+    }
+
+    @Override
     public Subscription onClose(Runnable task) {
         Ending ending = new Ending(task);
         if (!client.pending().add(ending)) {

@@ -35,6 +35,12 @@ public interface ClientServices {
     void tell(Runnable task);
 
     /**
+     * {@return whether this thread runs such a task, or a listener, at the moment} What is told meanwhile may have to
+     * wait until that has returned, so that it must not wait for what is told.
+     */
+    boolean tellsHere();
+
+    /**
      * Runs a task once, when the client begins to close; at once if it has begun.
      *
      * @param task what ends what would wait for ever otherwise; it must be short

@@ -15,14 +15,20 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.Subscription;
 import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.reference.ReferenceWorld;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Elections over a client of a store; what candidates see of each other is judged by the compatibility kit too. */
@@ -94,6 +100,158 @@ class ElectionTest extends ReferenceClients {
                 .containsExactly(
                         ElectionEvent.Type.ELECTED, ElectionEvent.Type.SURRENDERED, ElectionEvent.Type.ELECTED);
         assertThat(events.get(1).loss()).isEmpty();
+    }
+
+    /** A service that is stopped by SURRENDERED never runs beside that of the next leader. */
+    @Test
+    void whoeverEndsALeadershipTheListenerIsNotifiedBeforeTheLockIsFree() throws Exception {
+        List<Consumer<Candidacy>> ways = List.of(
+                Candidacy::surrender,
+                each -> each.leadership().orElseThrow().release(),
+                each -> each.leadership().orElseThrow().releaseAsync(),
+                each -> each.leadership().orElseThrow().close(),
+                each -> each.elected().thenAccept(Lease::release), // on the event thread, as the listener
+                Candidacy::close);
+        LockClient other = real(this, "other");
+        LockClient a = real(this, "a");
+        // A quarter of it is longer than the slowest machine takes.
+        LockOptions patient = LockOptions.none().withTtl(Duration.ofMinutes(5));
+        for (int i = 0; i < ways.size(); i++) {
+            String name = "x" + i;
+            List<Boolean> free = new CopyOnWriteArrayList<>();
+            try (Candidacy candidacy = a.election(name).with(patient).stand(event -> {
+                if (event.type() == ElectionEvent.Type.SURRENDERED) {
+                    free.add(isFree(other, name));
+                }
+            })) {
+                awaitLeading(candidacy);
+                ways.get(i).accept(candidacy);
+                await().atMost(PATIENCE).until(() -> !free.isEmpty());
+            }
+            assertThat(free).as("way %s", i).first().isEqualTo(false);
+            await().atMost(PATIENCE).until(() -> isFree(other, name));
+        }
+    }
+
+    private static boolean isFree(LockClient client, String name) {
+        try {
+            return client.lock(name).tryAcquire().map(Lease::release).isPresent();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Its lock would be given back a quarter of the ttl later all the same. */
+    @Test
+    void aListenerThatEndsItsOwnLeadershipIsNotWaitedFor() throws Exception {
+        LockClient a = real(this, "a");
+        CompletableFuture<Candidacy> own = new CompletableFuture<>();
+        List<Object> seen = new CopyOnWriteArrayList<>();
+        LockOptions patient = LockOptions.none().withTtl(Duration.ofMinutes(5));
+        Candidacy candidacy = a.election("x").with(patient).stand(event -> {
+            if (event.type() == ElectionEvent.Type.ELECTED) {
+                Candidacy self = own.join();
+                seen.add(self.leadership().orElseThrow().release());
+                self.close();
+            } else {
+                seen.add(event.type());
+            }
+        });
+        own.complete(candidacy);
+        await().atMost(PATIENCE).until(() -> seen.size() == 2);
+        assertThat(seen).containsExactly(ReleaseOutcome.UNKNOWN, ElectionEvent.Type.SURRENDERED);
+        await().atMost(PATIENCE).until(() -> isFree(a, "x"));
+    }
+
+    @Test
+    void whoDoesNotStopItsWorkDoesNotLeadOnceMoreMeanwhile() throws Exception {
+        LockClient a = open("a");
+        LockClient other = open("other");
+        ReferenceWorld world = a.unwrap(ReferenceWorld.class);
+        List<Lease> runs = new CopyOnWriteArrayList<>();
+        CountDownLatch stubborn = new CountDownLatch(1);
+        Running<String> working = inThread(() -> a.election("x").lead(lease -> {
+            runs.add(lease);
+            while (runs.size() == 1 && stubborn.getCount() > 0) {
+                Thread.onSpinWait(); // heeds no interrupt
+            }
+            return "run " + runs.size();
+        }));
+        try {
+            await().until(() -> runs.size() == 1);
+            other.admin().breakLease(key("x"), runs.get(0).token(), "of the test");
+            world.advance(Duration.ofMinutes(1));
+            assertThat(runs.get(0).isHeld()).isFalse();
+            assertThat(other.election("x").candidates()).isEmpty();
+            other.lock("x").tryAcquire().orElseThrow().release();
+        } finally {
+            stubborn.countDown();
+        }
+        assertThat(working.get()).isEqualTo("run 2");
+    }
+
+    /** The work may see a loss, and end, before the candidacy is told of it: here the event executor is held up. */
+    @Test
+    void workThatEndsBeforeItsCandidacyHearsOfTheLossIsDoneAgain() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        try {
+            LockClient a = open(REAL, ClientOptions.defaults().withName("a").withEventExecutor(executor));
+            List<Lease> runs = new CopyOnWriteArrayList<>();
+            Running<String> working = inThread(() -> a.election("x").lead(lease -> {
+                executor.execute(() -> hold(told));
+                runs.add(lease);
+                while (runs.size() == 1 && lease.isHeld()) {
+                    Thread.onSpinWait();
+                }
+                return "run " + runs.size();
+            }));
+            await().until(() -> runs.size() == 1);
+            real(this, "other").admin().breakLease(key("x"), runs.get(0).token(), "of the test");
+            await().until(() -> working.thread().getState() == Thread.State.WAITING);
+            told.countDown();
+            assertThat(working.get()).isEqualTo("run 2");
+        } finally {
+            told.countDown();
+            executor.shutdown();
+        }
+    }
+
+    private static void hold(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void anInterruptFromElsewhereOutlivesTheLossOfALeadership() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        try {
+            LockClient a = open(REAL, ClientOptions.defaults().withName("a").withEventExecutor(executor));
+            List<Lease> runs = new CopyOnWriteArrayList<>();
+            Running<String> working = inThread(() -> a.election("x").lead(lease -> {
+                Thread.currentThread().interrupt();
+                runs.add(lease);
+                CompletableFuture<LeaseLoss> lost = lease.lost().toCompletableFuture();
+                while (!lost.isDone()) {
+                    Thread.onSpinWait();
+                }
+                // What else hears of that loss has heard of it when the executor is at its next task.
+                CompletableFuture<Void> heard = CompletableFuture.runAsync(() -> {}, executor);
+                while (!heard.isDone()) {
+                    Thread.onSpinWait();
+                }
+                return "lost";
+            }));
+            await().until(() -> runs.size() == 1);
+            real(this, "other").admin().breakLease(key("x"), runs.get(0).token(), "of the test");
+            assertThatThrownBy(working::get).hasCauseInstanceOf(InterruptedException.class);
+            assertThat(runs).hasSize(1);
+        } finally {
+            executor.shutdown();
+        }
     }
 
     @Test

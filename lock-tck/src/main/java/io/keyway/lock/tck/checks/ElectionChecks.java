@@ -18,10 +18,12 @@ import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /** Rules 1801 to 1810: leaders and candidates; for who looks on and hands over see {@link ElectionAdminChecks}. */
 final class ElectionChecks {
@@ -214,25 +216,50 @@ final class ElectionChecks {
     @Hint("Is the lock given back before the listener has been told?")
     void aListenerIsToldBeforeALeadershipThatIsGivenUpGoesOn(CheckContext t) throws Exception {
         LockClient other = t.connected("other");
+        LockClient client = t.client("candidate");
+        isToldFirst(t, client, other, "surrendered", Candidacy::surrender);
+        isToldFirst(
+                t,
+                client,
+                other,
+                "released its lease",
+                each -> each.leadership().ifPresent(Lease::release));
+        isToldFirst(
+                t,
+                client,
+                other,
+                "released its lease in the background",
+                each -> each.leadership().ifPresent(Lease::releaseAsync));
+        isToldFirst(t, client, other, "was closed", Candidacy::close);
+    }
+
+    private static void isToldFirst(
+            CheckContext t, LockClient client, LockClient other, String what, Consumer<Candidacy> end)
+            throws Exception {
+        String name = t.freshName();
         AtomicReference<Boolean> taken = new AtomicReference<>();
         AtomicInteger failed = new AtomicInteger();
-        Candidacy candidacy = election(t, t.client("candidate")).stand(event -> {
+        Election election = t.subject().elections().over(client, LockName.of(name));
+        Candidacy candidacy = election.stand(event -> {
             if (event.type() == ElectionEvent.Type.SURRENDERED && taken.get() == null) {
                 try {
-                    taken.set(other.lock(t.name()).tryAcquire().isEmpty());
+                    Optional<Lease> lease = other.lock(name).tryAcquire();
+                    taken.set(lease.isEmpty());
+                    lease.ifPresent(Lease::releaseAsync);
                 } catch (InterruptedException | RuntimeException e) {
                     failed.incrementAndGet();
                 }
             }
         });
         leads(t, "the only candidate", candidacy);
-        candidacy.surrender();
-        t.until("a candidate that has surrendered is told", () -> taken.get() != null || failed.get() > 0);
+        Task<Boolean> ends = t.start("the end of a leadership that " + what, () -> end.accept(candidacy));
+        t.until("a candidate that " + what + " is told", () -> taken.get() != null || failed.get() > 0);
+        ends.get();
         candidacy.close();
         t.expectEqual("failures of another client's attempt", 0, failed.get());
         t.expect(
                 Boolean.TRUE.equals(taken.get()),
-                "when a candidate was told of its surrender another client was granted the lock already");
+                "when a candidate that " + what + " was told so another client was granted the lock already");
     }
 
     @Check(rules = "LK-1810", needs = Feature.BREAK, from = Profile.SMOKE)
@@ -271,6 +298,45 @@ final class ElectionChecks {
         t.expectEqual("how often the work was begun", 2, terms.size());
         t.expect(!leads.interruptedAtEnd(), "the interrupt that was for the work outlived it");
         t.expectFreeSoon(t.client("next"), t.name(), "lead() has returned, and the election's lock is not free");
+    }
+
+    @Check(rules = "LK-1810", needs = Feature.BREAK)
+    @Hint("Does lead() stand again as soon as the leadership is lost, or when its work has ended?")
+    void whoseWorkGoesOnDoesNotStandAgain(CheckContext t) throws Exception {
+        List<Lease> terms = new CopyOnWriteArrayList<>();
+        CountDownLatch ends = new CountDownLatch(1);
+        Election election = election(t, t.client("leader"));
+        LockClient next = t.client("next");
+        Task<String> leads = t.start(
+                "lead() whose work hears of no interrupt",
+                () -> election.lead(lease -> {
+                    terms.add(lease);
+                    while (terms.size() == 1 && ends.getCount() > 0) {
+                        try {
+                            ends.await();
+                        } catch (InterruptedException e) {
+                            // Not heeded.
+                        }
+                    }
+                    return "the result";
+                }));
+        try {
+            t.until("the work of the only candidate begins", () -> !terms.isEmpty());
+            t.client("operator")
+                    .admin()
+                    .breakLease(t.key(t.name()), terms.get(0).token(), "of the check");
+            t.pass(t.ttl(1, 4));
+            Lease free = t.takesSoon(
+                    next,
+                    t.name(),
+                    "a leader was deposed, and its work goes on, and nobody else gets the lock: does it lead again?");
+            t.pass(t.ttl(1, 4));
+            free.release();
+        } finally {
+            ends.countDown();
+        }
+        t.expectEqual("what lead() returned", "the result", leads.get());
+        t.expectEqual("how often the work was begun", 2, terms.size());
     }
 
     @Check(rules = "LK-1810 LK-403")

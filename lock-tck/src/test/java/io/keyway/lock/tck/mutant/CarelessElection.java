@@ -8,6 +8,7 @@ import io.keyway.lock.ElectionEvent;
 import io.keyway.lock.ElectionListener;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockedFunction;
@@ -20,6 +21,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -39,13 +41,16 @@ final class CarelessElection implements Election {
         STANDS_ONCE("LK-1805"),
         CLOSE_KEEPS_ITS_PLACE("LK-1805"),
         GIVES_BACK_FIRST("LK-1806"),
+        RELEASE_GIVES_BACK_FIRST("LK-1806"),
+        CLOSE_GIVES_BACK_FIRST("LK-1806"),
         LEADER_SHOWN_LAST("LK-1807"),
         NAMES_OF_CLIENTS("LK-1807"),
         HANDS_OVER_TO_ANYBODY("LK-1808"),
         HAND_OVER_NEVER_FAILS("LK-1808"),
         OBSERVES_ONCE("LK-1809"),
         WORK_GOES_ON("LK-1810"),
-        RESULT_OF_A_LOST_RUN("LK-1810");
+        RESULT_OF_A_LOST_RUN("LK-1810"),
+        STANDS_BESIDE_ITS_WORK("LK-1810");
 
         /** The first rule of a check that finds it. */
         final String rule;
@@ -88,12 +93,12 @@ final class CarelessElection implements Election {
     @Override
     public Candidacy stand(ElectionListener listener) {
         AtomicReference<Candidacy> own = new AtomicReference<>();
-        AtomicReference<Lease> leadership = new AtomicReference<>();
+        AtomicReference<Defect> end = new AtomicReference<>(Defect.RELEASE_GIVES_BACK_FIRST);
         AtomicBoolean led = new AtomicBoolean();
         Candidacy candidacy = good.stand(event -> {
             led.compareAndSet(false, event.type() == ElectionEvent.Type.ELECTED);
             if (event.type() == ElectionEvent.Type.SURRENDERED) {
-                Optional.ofNullable(leadership.get()).ifPresent(Lease::close);
+                givesBackFirst(event, end.getAndSet(Defect.RELEASE_GIVES_BACK_FIRST));
             }
             if (defect == Defect.STANDS_ONCE && event.type() == ElectionEvent.Type.SURRENDERED) {
                 Optional.ofNullable(own.get()).ifPresent(Candidacy::close);
@@ -105,15 +110,14 @@ final class CarelessElection implements Election {
             case "isLeading" ->
                 defect == Defect.LEADS_UNTIL_CLOSED ? led.get() || candidacy.isLeading() : candidacy.isLeading();
             case "surrender" -> {
-                if (defect == Defect.GIVES_BACK_FIRST) {
-                    leadership.set(candidacy.leadership().orElse(null));
-                }
+                end.set(Defect.GIVES_BACK_FIRST);
                 led.set(false);
                 candidacy.surrender();
                 yield null;
             }
             case "handOver" -> handOver(candidacy, method, arguments);
             case "close" -> {
+                end.set(Defect.CLOSE_GIVES_BACK_FIRST);
                 led.set(false);
                 if (defect != Defect.CLOSE_KEEPS_ITS_PLACE || candidacy.isLeading()) {
                     candidacy.close();
@@ -122,6 +126,17 @@ final class CarelessElection implements Election {
             }
             default -> Proxies.pass(candidacy, method, arguments);
         });
+    }
+
+    /** So that the lock is free when the listener hears of that end. */
+    private void givesBackFirst(ElectionEvent event, Defect end) {
+        if (defect == end && event.loss().isEmpty()) {
+            try {
+                client.admin().breakLease(LockKey.lock(name()), event.token().orElseThrow(), "the defect");
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private void hear(ElectionListener listener, ElectionEvent event) {
@@ -162,6 +177,9 @@ final class CarelessElection implements Election {
                 return work.apply(lease);
             }
         }
+        if (defect == Defect.STANDS_BESIDE_ITS_WORK) {
+            return leadBeside(work);
+        }
         AtomicInteger runs = new AtomicInteger();
         AtomicReference<T> first = new AtomicReference<>();
         return good.lead(lease -> {
@@ -171,6 +189,26 @@ final class CarelessElection implements Election {
             first.compareAndSet(null, result);
             return result;
         });
+    }
+
+    private <T, X extends Exception> T leadBeside(LockedFunction<T, X> work) throws X, InterruptedException {
+        Thread worker = Thread.currentThread();
+        try (Candidacy candidacy = good.stand()) {
+            while (true) {
+                Lease lease;
+                try {
+                    lease = candidacy.elected().toCompletableFuture().get();
+                } catch (ExecutionException e) {
+                    throw new IllegalStateException(e);
+                }
+                lease.lost().thenAccept(loss -> worker.interrupt());
+                T result = work.apply(lease);
+                if (lease.state() != Lease.State.LOST) {
+                    return result;
+                }
+                Thread.interrupted();
+            }
+        }
     }
 
     @Override
