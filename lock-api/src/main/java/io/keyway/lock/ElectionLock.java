@@ -154,10 +154,15 @@ final class ElectionLock {
         if (key == null || event.token().isEmpty()) {
             return false;
         }
-        return services() instanceof NodesServices nodes
+        if (key.equals(LockKey.lock(name)) && event.token().getAsLong() == lease.token()) {
+            return true;
+        }
+        // Of a lock that stands on several grants, as one over nodes or of a tree, the lease itself knows how it is.
+        boolean part = services() instanceof NodesServices nodes
                 ? nodes.isOf(name, key.name())
-                        && (event.type() == LockEvent.Type.DOUBTFUL) == (lease.state() != Lease.State.HELD)
-                : key.equals(LockKey.lock(name)) && event.token().getAsLong() == lease.token();
+                : key.kind() == LockKey.Kind.LOCK
+                        && name.value().startsWith(key.name().value() + "/");
+        return part && (event.type() == LockEvent.Type.DOUBTFUL) == (lease.state() != Lease.State.HELD);
     }
 
     static Optional<Candidate> leader(List<Candidate> candidates) {
