@@ -14,11 +14,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -60,8 +61,6 @@ public final class ElectionGroup implements AutoCloseable {
     private final Subscription observer;
     /** Of the leadership that was told last, for how long its end may be put off. */
     private volatile Duration patience = HAND_ON;
-
-    private volatile boolean closing;
 
     private ElectionGroup(Election asked, @Nullable String observerName, GroupMember member, GroupOptions options) {
         this.options = options;
@@ -137,16 +136,23 @@ public final class ElectionGroup implements AutoCloseable {
 
     /** What becomes of the candidacy; the first event may come before the group is there. */
     private static final class Events implements ElectionListener {
-        private final CompletableFuture<ElectionGroup> group = new CompletableFuture<>();
+        private final List<ElectionEvent> early = new ArrayList<>();
+        private @Nullable ElectionGroup group;
 
-        void begin(ElectionGroup its) {
-            group.complete(its);
+        synchronized void begin(ElectionGroup its) {
+            early.forEach(its::told);
+            early.clear();
+            group = its;
         }
 
         @Override
-        public void onEvent(ElectionEvent event) {
-            CompletionStage<ElectionGroup> made = group;
-            made.thenAccept(its -> its.told(event));
+        public synchronized void onEvent(ElectionEvent event) {
+            ElectionGroup its = group;
+            if (its == null) {
+                early.add(event);
+            } else {
+                its.told(event);
+            }
         }
     }
 
@@ -162,7 +168,7 @@ public final class ElectionGroup implements AutoCloseable {
                 if (event.loss().isPresent()) {
                     LeaseLoss loss = event.loss().get();
                     group.post(() -> group.deposed(loss));
-                } else if (!closing) {
+                } else {
                     handOn(); // the lock is given back when this returns
                 }
             }
@@ -214,7 +220,7 @@ public final class ElectionGroup implements AutoCloseable {
             return new Group.Found(link, leader.name(), greeting.say(link, name, candidacy != null));
         } catch (IOException e) {
             socket.close();
-            throw e;
+            throw new IOException(address + ": " + e.getMessage(), e);
         }
     }
 
@@ -248,7 +254,8 @@ public final class ElectionGroup implements AutoCloseable {
      *
      * @param message what {@link GroupMember#cast} of the leader gets, if it leads still
      * @param limit how long the message is kept
-     * @return completes when the message has gone out, or with a {@link GroupCallException}
+     * @return completes when the message is on its way, and may be lost with the connection; or with a
+     *     {@link GroupCallException}
      * @throws IllegalArgumentException if the message is longer than the longest one
      */
     public CompletionStage<Void> cast(byte[] message, Duration limit) {
@@ -311,13 +318,9 @@ public final class ElectionGroup implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (isLeading()) {
-            handOn();
-        }
-        closing = true;
         observer.close();
         if (candidacy != null) {
-            candidacy.close();
+            candidacy.close(); // hands on first, if it leads
         }
         if (entrance != null) {
             entrance.close();

@@ -59,6 +59,9 @@ final class Entrance implements Closeable {
                     if (!socket.isClosed()) {
                         LOG.log(Level.DEBUG, () -> "A connection to " + address() + " was not taken: " + e);
                     }
+                } catch (RuntimeException | Error e) {
+                    // As of a system that has no more threads: whoever comes later is taken all the same.
+                    LOG.log(Level.WARNING, "A connection to " + address() + " was not taken", e);
                 }
             }
         });
@@ -69,15 +72,26 @@ final class Entrance implements Closeable {
             from.close();
             return;
         }
-        Link.start(name + "-greets", () -> {
-            try {
-                greet(new Link(from, options.longestMessage()));
-            } catch (IOException e) {
-                LOG.log(Level.DEBUG, () -> "A connection to " + address() + " has ended at once: " + e);
-            } finally {
+        boolean started = false;
+        try {
+            Link.start(name + "-greets", () -> greet(from));
+            started = true;
+        } finally {
+            if (!started) {
                 free.release();
+                from.close();
             }
-        });
+        }
+    }
+
+    private void greet(Socket from) {
+        try {
+            greet(new Link(from, options.longestMessage()));
+        } catch (IOException e) {
+            LOG.log(Level.DEBUG, () -> "A connection to " + address() + " has ended at once: " + e);
+        } finally {
+            free.release();
+        }
     }
 
     private void greet(Link link) {

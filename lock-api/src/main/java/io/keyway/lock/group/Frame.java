@@ -42,7 +42,9 @@ record Frame(Kind kind, long number, byte[] content) {
         /** The leader: I give up, and this is the state. */
         HANDED(14),
         /** Whoever follows: it has that state. */
-        TAKEN(15);
+        TAKEN(15),
+        /** The sender is there; each end ignores it. */
+        BEAT(16);
 
         private final int code;
 
@@ -62,6 +64,11 @@ record Frame(Kind kind, long number, byte[] content) {
 
     private static final Kind[] KINDS = Kind.values();
     private static final int HEADER = 1 + Long.BYTES;
+
+    /** About how many bytes of memory it takes. */
+    int size() {
+        return content.length + 64;
+    }
 
     static Frame of(Kind kind, long number) {
         return new Frame(kind, number, new byte[0]);

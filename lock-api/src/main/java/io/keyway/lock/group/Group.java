@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -53,8 +54,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Group {
     private static final Logger LOG = System.getLogger(Group.class.getName());
-    /** Between two attempts to reach the leader. */
+    /** Between the first two attempts to reach the leader; each time twice as long, up to the last. */
     private static final Duration AGAIN = Duration.ofMillis(200);
+
+    private static final Duration AGAIN_LAST = Duration.ofSeconds(5);
+    /** After so many attempts, and after as many more each time, a warning is logged. */
+    private static final int ATTEMPTS = 8;
 
     /** Finds the leader and dials; on a thread of its own. */
     interface Search {
@@ -105,6 +110,10 @@ final class Group {
     private long leaderToken;
     private @Nullable Link link;
     private boolean seeking;
+    /** How many attempts to follow the leader have failed in a row. */
+    private int attempts;
+    /** The next attempt. */
+    private @Nullable ScheduledFuture<?> again;
     /** The highest token of a leader that it has heard of. */
     private long highest;
 
@@ -171,7 +180,8 @@ final class Group {
     private void run(Runnable step) {
         try {
             step.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Also an Error, of which nobody else would hear.
             LOG.log(Level.WARNING, title + ": a callback of the member, or what waits for an answer, has failed", e);
         }
     }
@@ -205,14 +215,14 @@ final class Group {
             return;
         }
         long token = leading;
-        byte[] state = new byte[0];
-        try {
-            state = member.surrendered();
-        } catch (RuntimeException e) {
-            LOG.log(Level.WARNING, title + ": the member hands nothing on", e);
-        }
         leading = 0;
         leader = "";
+        byte[] state = new byte[0];
+        try {
+            state = Objects.requireNonNull(member.surrendered(), "surrendered() has returned null");
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, title + ": the member hands nothing on", e);
+        }
         givenUp = done;
         untaken.addAll(followers.keySet());
         for (Link each : followers.keySet()) {
@@ -289,6 +299,7 @@ final class Group {
         link = null;
         leader = next;
         leaderToken = token;
+        attempts = 0;
         if (former != null) {
             former.close();
             loseLink(whom);
@@ -302,26 +313,67 @@ final class Group {
             return;
         }
         seeking = true;
-        Link.start(title + "-seeks", () -> {
-            try {
-                Found found = search.find();
-                post(() -> found(found), found.link()::close);
-            } catch (InterruptedException e) {
-                post(() -> seeking = false);
-            } catch (ClientClosedException e) {
-                post(() -> leader = ""); // nobody is found any more
-            } catch (Exception e) {
-                LOG.log(Level.DEBUG, () -> title + ": the leader is not reached: " + e.getMessage());
-                post(() -> {
-                    seeking = false;
-                    seekLater();
-                });
-            }
-        });
+        try {
+            Link.start(title + "-seeks", this::search);
+        } catch (Error e) { // of a system that has no more threads
+            notFound(e);
+        }
     }
 
+    private void search() {
+        try {
+            Found found = search.find();
+            post(() -> found(found), found.link()::close);
+        } catch (InterruptedException e) {
+            post(() -> seeking = false);
+        } catch (ClientClosedException e) {
+            post(() -> leader = ""); // nobody is found any more
+        } catch (Exception | Error e) {
+            post(() -> notFound(e));
+        }
+    }
+
+    private void notFound(Throwable why) {
+        seeking = false;
+        seekLater();
+        String text = title + ": " + leader + ", who leads, is not reached: " + Text.of(why);
+        if (attempts % ATTEMPTS == 0) {
+            LOG.log(
+                    Level.WARNING,
+                    text + ". It was tried " + attempts + " times, and is tried again each "
+                            + AGAIN_LAST.toSeconds() + " s. Is its address one that can be reached from here, and has"
+                            + " it the same secret and kind of sockets (GroupOptions)?");
+        } else {
+            LOG.log(Level.DEBUG, text);
+        }
+    }
+
+    /** An attempt has failed, or its link has ended. */
     private void seekLater() {
-        ScheduledFuture<?> unused = after(AGAIN, this::seek);
+        Duration pause = AGAIN;
+        for (int i = 0; i < attempts && pause.compareTo(AGAIN_LAST) < 0; i++) {
+            pause = pause.multipliedBy(2);
+        }
+        attempts++;
+        seekAfter(pause.compareTo(AGAIN_LAST) < 0 ? pause : AGAIN_LAST);
+    }
+
+    /** Somebody waits for the leader. */
+    private void seekSoon() {
+        ScheduledFuture<?> next = again;
+        if (next == null || next.isDone()) {
+            seek();
+        } else if (next.getDelay(TimeUnit.NANOSECONDS) > AGAIN.toNanos()) {
+            seekAfter(AGAIN);
+        }
+    }
+
+    private void seekAfter(Duration pause) {
+        ScheduledFuture<?> former = again;
+        if (former != null) {
+            former.cancel(false);
+        }
+        again = after(pause, this::seek);
     }
 
     private void found(Found found) {
@@ -370,7 +422,10 @@ final class Group {
             return;
         }
         switch (frame.kind()) {
-            case STATE -> run(() -> member.following(leader, frame.number(), frame.content()));
+            case STATE -> {
+                attempts = 0;
+                run(() -> member.following(leader, frame.number(), frame.content()));
+            }
             case ANSWER -> answered(frame, call -> call.answer.complete(frame.content()));
             case FAILED ->
                 answered(
@@ -418,7 +473,7 @@ final class Group {
         from.send(new Frame(Frame.Kind.WELCOME, leading, hello.proof()));
         try {
             from.send(new Frame(Frame.Kind.STATE, leading, fitting(member.state())));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             from.close();
             throw e;
         }
@@ -458,7 +513,10 @@ final class Group {
         }
         try {
             return new Frame(Frame.Kind.ANSWER, call.number(), fitting(member.called(who, call.content())));
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
+            if (e instanceof Error) {
+                LOG.log(Level.WARNING, title + ": the member has failed to answer a call of " + who, e);
+            }
             byte[] why = Text.bytes(Text.of(e));
             return new Frame(Frame.Kind.FAILED, call.number(), Arrays.copyOf(why, Math.min(why.length, longest)));
         }
@@ -490,7 +548,7 @@ final class Group {
                         send(link, call);
                     } else {
                         kept.add(call);
-                        seek();
+                        seekSoon();
                     }
                     if (!call.answer.isDone()) {
                         ScheduledFuture<?> timer = after(limit, () -> expire(call, limit));
@@ -599,8 +657,11 @@ final class Group {
     /** Ends all, whatever waits. */
     void close() {
         post(() -> {
+            if (leading != 0) {
+                leading = 0; // its own end was on the way
+                run(member::surrendered);
+            }
             closed = true;
-            leading = 0;
             noticed = null;
             leaveFollowers();
             Link former = link;

@@ -21,8 +21,9 @@ public interface GroupMember {
     default void elected(long token, Optional<byte[]> handed) {}
 
     /**
-     * This process gives the leadership up, by {@link ElectionGroup#surrender}, a hand-over or a close; it leads still,
-     * until it has returned, but for no longer than a quarter of the ttl.
+     * This process has given the leadership up, by {@link ElectionGroup#surrender}, a hand-over or a close. Unless the
+     * leadership is lost at that moment, nobody else leads until this has returned, for a quarter of the ttl at the
+     * most. {@link ElectionGroup#isLeading} is false by now, and nothing can be asked or told any more.
      *
      * @return what the next leader starts from
      */

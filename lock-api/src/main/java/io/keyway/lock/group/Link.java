@@ -7,27 +7,52 @@ import java.io.Closeable;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** A connection between two processes of a group: one thread reads, and one writes what was sent meanwhile. */
+/**
+ * A connection between two processes of a group: one thread reads, and one writes what was sent meanwhile. Each end
+ * sends a frame every few seconds, so that the other end notices when a connection carries nothing any more.
+ */
 final class Link implements Closeable {
-    /** Whoever lets so much lie does not read any more. */
-    private static final int MOST_UNWRITTEN = 4096;
+    private static final Logger LOG = System.getLogger(Link.class.getName());
+    /** The other end does not read when so many bytes, and the longest message beside them, wait for it. */
+    private static final long MOST_UNWRITTEN = 64L << 20;
+    /** An end that has sent nothing for that time, in milliseconds, sends an empty frame. */
+    private static final int BEAT = 3_000;
+    /** The other end is gone when nothing has come for that time, in milliseconds. */
+    private static final int SILENCE = 4 * BEAT;
 
     private final Socket socket;
     private final int longest;
     private final DataInputStream in;
     private final DataOutputStream out;
-    private final BlockingQueue<Frame> unwritten = new LinkedBlockingQueue<>(MOST_UNWRITTEN);
+    private final BlockingQueue<Frame> unwritten = new LinkedBlockingQueue<>();
+    /** How many bytes they are. */
+    private final AtomicLong unwrittenBytes = new AtomicLong();
+
+    private final int beat;
+    private final int silence;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     Link(Socket socket, int longest) throws IOException {
+        this(socket, longest, BEAT, SILENCE);
+    }
+
+    /** As above, with other times. */
+    Link(Socket socket, int longest, int beat, int silence) throws IOException {
         this.socket = socket;
         this.longest = longest;
+        this.beat = beat;
+        this.silence = silence;
         socket.setTcpNoDelay(true);
         socket.setKeepAlive(true);
         this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
@@ -51,21 +76,38 @@ final class Link implements Closeable {
 
     // Afterwards.
 
-    /** Each frame that comes is told, and the end of the connection once, by the thread that reads. */
+    /** Each frame that comes is told, and the end of the connection at least once, by the thread that reads. */
     void run(String name, Consumer<Frame> told, Runnable ended) {
-        start(name + "-writes", this::writeAll);
-        start(name + "-reads", () -> {
-            try {
-                while (!closed.get()) {
-                    told.accept(Frame.read(in, longest));
+        try {
+            start(name + "-writes", this::writeAll);
+            start(name + "-reads", () -> readAll(told, ended));
+        } catch (Error e) { // of a system that has no more threads
+            close();
+            ended.run();
+            throw e;
+        }
+    }
+
+    private void readAll(Consumer<Frame> told, Runnable ended) {
+        try {
+            socket.setSoTimeout(silence);
+            while (!closed.get()) {
+                Frame frame = Frame.read(in, longest);
+                if (frame.kind() != Frame.Kind.BEAT) {
+                    told.accept(frame);
                 }
-            } catch (IOException e) {
-                // It is over, whatever was the reason.
-            } finally {
-                close();
-                ended.run();
             }
-        });
+        } catch (SocketTimeoutException e) {
+            LOG.log(
+                    Level.INFO,
+                    () -> "Nothing has come from " + socket.getRemoteSocketAddress() + " for " + silence
+                            + " ms; the connection is closed");
+        } catch (IOException e) {
+            // It is over, whatever was the reason.
+        } finally {
+            close();
+            ended.run();
+        }
     }
 
     static void start(String name, Runnable task) {
@@ -77,9 +119,14 @@ final class Link implements Closeable {
     private void writeAll() {
         try {
             while (true) {
-                Frame next = unwritten.take();
+                Frame next = unwritten.poll(beat, TimeUnit.MILLISECONDS);
                 if (closed.get()) {
                     return; // it was woken for that alone
+                }
+                if (next == null) {
+                    next = Frame.of(Frame.Kind.BEAT, 0);
+                } else {
+                    unwrittenBytes.addAndGet(-next.size());
                 }
                 next.write(out);
                 if (unwritten.isEmpty()) {
@@ -87,13 +134,22 @@ final class Link implements Closeable {
                 }
             }
         } catch (IOException | InterruptedException e) {
+            // It is over, whatever was the reason.
+        } finally {
             close();
         }
     }
 
     /** Never blocks; a connection whose other end does not read is closed. */
     void send(Frame frame) {
-        if (!unwritten.offer(frame)) {
+        long waiting = unwrittenBytes.addAndGet(frame.size());
+        if (waiting <= MOST_UNWRITTEN + longest) {
+            unwritten.add(frame);
+        } else if (!closed.get()) {
+            LOG.log(
+                    Level.WARNING,
+                    () -> socket.getRemoteSocketAddress() + " does not read what it is sent, and " + waiting
+                            + " bytes wait for it; the connection is closed");
             close();
         }
     }
@@ -103,7 +159,7 @@ final class Link implements Closeable {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             unwritten.clear();
-            send(Frame.of(Frame.Kind.TAKEN, 0)); // wakes the thread that writes
+            unwritten.add(Frame.of(Frame.Kind.BEAT, 0)); // wakes the thread that writes
             try {
                 socket.close();
             } catch (IOException e) {

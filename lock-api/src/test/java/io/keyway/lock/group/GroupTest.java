@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +33,7 @@ class GroupTest {
     private final List<String> heard = new CopyOnWriteArrayList<>();
     private final AtomicInteger searches = new AtomicInteger();
     private volatile boolean believes = true;
+    private volatile @Nullable Error fails;
     private volatile Group.Search search = () -> {
         throw new IOException("nobody leads");
     };
@@ -50,7 +52,22 @@ class GroupTest {
         @Override
         public byte[] called(String from, byte[] request) {
             heard.add("called");
+            fail();
             return request;
+        }
+
+        @Override
+        public byte[] surrendered() {
+            heard.add("surrendered");
+            fail();
+            return new byte[0];
+        }
+
+        private void fail() {
+            Error failure = fails;
+            if (failure != null) {
+                throw failure;
+            }
         }
     };
 
@@ -158,6 +175,65 @@ class GroupTest {
             leader.says(Frame.Kind.TELL, 0, "welcome");
             await().until(() -> heard.contains("next tells welcome"));
         }
+    }
+
+    @Test
+    void anErrorOfTheMemberCutsTheProcessOffFromNothing() throws Exception {
+        fails = new StackOverflowError("on purpose");
+        group.post(() -> group.elected(7));
+        assertThatThrownBy(() -> get(group.say(Text.bytes("x"), false, PATIENCE)))
+                .hasCauseInstanceOf(GroupCallException.class)
+                .hasMessageContaining("could not answer");
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        group.post(() -> group.surrendered(PATIENCE, () -> done.complete(true)));
+        assertThat(done.get(3, TimeUnit.MINUTES)).isTrue();
+        int before = searches.get();
+
+        group.post(() -> group.observed("another", 8));
+
+        await().until(() -> searches.get() > before);
+    }
+
+    @Test
+    void anErrorOfTheSearchIsNotTheLastAttempt() {
+        search = () -> {
+            throw new StackOverflowError("on purpose");
+        };
+        group.post(() -> group.observed("another", 8));
+        await().until(() -> searches.get() > 1);
+    }
+
+    /** As where its election tells of the end of its leadership later than the group is closed. */
+    @Test
+    void aMemberThatLeadsIsToldOfItsEndWhenItsGroupIsClosed() {
+        group.post(() -> group.elected(7));
+        group.close();
+        await().until(() -> heard.size() == 2);
+        assertThat(heard).containsExactly("7 handed nothing", "surrendered");
+    }
+
+    @Test
+    void aLeaderThatIsNotReachedIsTriedLessAndLessOften() {
+        List<Long> times = new CopyOnWriteArrayList<>();
+        search = () -> {
+            times.add(System.nanoTime());
+            throw new IOException("nobody listens there");
+        };
+        group.post(() -> group.observed("far away", 8));
+        await().until(() -> times.size() >= 4);
+        long least = Duration.ofMillis(200).toNanos();
+        for (int i = 1; i < times.size(); i++, least *= 2) {
+            assertThat(times.get(i) - times.get(i - 1)).isGreaterThanOrEqualTo(least);
+        }
+    }
+
+    @Test
+    void aTimeOfAgesIsALimit() throws Exception {
+        Duration ages = Duration.ofSeconds(Long.MAX_VALUE);
+        CompletableFuture<byte[]> kept = group.say(Text.bytes("x"), false, ages);
+        group.post(() -> group.elected(7));
+        assertThat(Text.of(get(kept))).isEqualTo("x");
+        assertThat(group.ask(Text.bytes("?"), ages).get(3, TimeUnit.MINUTES)).isEmpty();
     }
 
     @Test

@@ -8,6 +8,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Candidate;
 import io.keyway.lock.ClientClosedException;
+import io.keyway.lock.Election;
+import io.keyway.lock.ElectionEvent;
+import io.keyway.lock.ElectionListener;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
@@ -17,6 +20,7 @@ import io.keyway.lock.group.GroupCallException;
 import io.keyway.lock.group.GroupMember;
 import io.keyway.lock.group.GroupOptions;
 import io.keyway.lock.tck.process.Patience;
+import io.keyway.lock.tck.wrap.Proxies;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,7 +28,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -317,6 +323,34 @@ class ElectionGroupTest {
         assertThatThrownBy(() -> answer(third.call(bytes("x"), Duration.ofSeconds(1))))
                 .hasMessageContaining("nobody led, or was reached");
         assertThat(c.heard).isEmpty();
+    }
+
+    /** Whose candidates are elected, and lose that, before {@code stand} returns. */
+    private static Election restless(Election election) {
+        return Proxies.of(Election.class, (proxy, method, arguments) -> {
+            if (method.getName().equals("stand")) {
+                ElectionListener listener = (ElectionListener) Objects.requireNonNull(arguments[0]);
+                LeaseLoss loss = new LeaseLoss(LeaseLoss.Cause.EXPIRED, Duration.ZERO, Optional.empty(), "of the test");
+                for (ElectionEvent.Type type : List.of(ElectionEvent.Type.ELECTED, ElectionEvent.Type.SURRENDERED)) {
+                    listener.onEvent(new ElectionEvent(
+                            type,
+                            election.name(),
+                            "a",
+                            OptionalLong.of(1),
+                            type == ElectionEvent.Type.ELECTED ? Optional.empty() : Optional.of(loss)));
+                }
+            }
+            Object result = Proxies.pass(election, method, arguments);
+            return result instanceof Election other ? restless(other) : result;
+        });
+    }
+
+    @Test
+    void eventsThatComeWhileAGroupIsMadeAreToldInOrder() {
+        Member a = new Member("a");
+        opened.add(ElectionGroup.stand(restless(client().election("group").as("a")), a, GroupOptions.defaults()));
+        await().atMost(Patience.of(PATIENCE)).until(() -> a.heard.size() >= 3);
+        assertThat(a.heard).startsWith("elected with nothing", "deposed EXPIRED", "elected with nothing");
     }
 
     @Test
