@@ -124,6 +124,10 @@ class PagesInBrowserTest {
         double holds = Double.parseDouble(browser.evaluate("spans.length"));
         assertThat(holds).isGreaterThan(10_000);
         assertThat(data("held", "bars")).isEqualTo(holds);
+        // The end of a lost lease is red, and no client is: by so many degrees.
+        String fromRed = "Math.abs((hue(i) + 177) % 360 - 180)";
+        assertThat(browser.evaluate("Array.from({length: 40}, (none, i) => " + fromRed + ").every(each => each >= 25)"))
+                .isEqualTo("true");
         browser.evaluate("document.getElementById('held').scrollIntoView()");
         assertThat(shown("load-1280.png", 1280).pixels(FIRST_CLIENT)).isGreaterThan(200);
 

@@ -70,6 +70,13 @@ class SimulateCommandTest {
     }
 
     @Test
+    void aFaultIsInWords() {
+        assertThat(simulate("--algorithm", "lease", "--seed", "7", "--clients", "3", "--faults", "cut,crash"))
+                .isZero();
+        assertThat(printed()).containsPattern("fault: crash, for \\d+ms").doesNotContain("amount");
+    }
+
+    @Test
     void whatABrokenPromiseNeedsIsDrawnAndCanBeRunAgain() throws IOException {
         Path plan = Files.writeString(directory.resolve("asleep.plan"), ASLEEP);
         Path page = directory.resolve("run.html");

@@ -48,15 +48,19 @@ public final class LoadText {
         LoadCounts total = record.total();
         row(text, "all", total);
         line(text, "");
-        line(text, "time         %s%s", time(result.nanos()), result.isInterrupted() ? ", interrupted" : "");
-        line(
-                text,
-                "rate         %.1f acquires/s, %.1f hand-overs/s between clients",
-                total.acquired / result.seconds(),
-                total.handOvers / result.seconds());
         latencies(text, "acquire", total.askedAcquires);
         latencies(text, "cached", total.cachedAcquires);
         latencies(text, "release", total.releases);
+        line(
+                text,
+                "time         %s, with what the clients held%s",
+                time(result.nanos()),
+                result.isInterrupted() ? ", interrupted" : "");
+        line(
+                text,
+                "rate         %.1f acquires/s, %.1f hand-overs/s between clients, of that time",
+                total.acquired / result.seconds(),
+                total.handOvers / result.seconds());
         line(text, "fairness     %.3f (Jain's index of the clients' acquires; 1 is even)", result.fairness());
         if (total.requests >= 0 && total.acquired > 0) {
             line(

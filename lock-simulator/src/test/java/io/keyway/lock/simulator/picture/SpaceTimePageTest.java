@@ -91,6 +91,15 @@ class SpaceTimePageTest {
         assertThat(first.pixels(BELIEF)).isGreaterThan(100);
         assertThat(first.pixels(LOST)).isPositive();
 
+        assertThat(browser.evaluate("events[selected].at === Math.min(...bars.map(bar => bar.from))"))
+                .as("it opens where the first lock is granted")
+                .isEqualTo("true");
+        assertThat(text("states")).contains("has granted");
+        browser.press("Home", 36);
+        assertThat(browser.evaluate("tick(1183344000, 5e8)")).isEqualTo("1.2 s");
+        assertThat(browser.evaluate("events.some(isEnd)"))
+                .as("a crash is marked")
+                .isEqualTo("true");
         browser.press("ArrowRight", 39);
         browser.press("ArrowRight", 39);
         assertThat(data("selected")).isEqualTo(2);
@@ -114,6 +123,9 @@ class SpaceTimePageTest {
         browser.colors("dark");
         Screenshot dark = browser.screenshot(SCREENSHOTS.resolve("1280-dark.png"));
         assertThat(dark.pixels(DARK_BACK)).isGreaterThan(dark.pixels(0xFFFFFF)).isGreaterThan(300_000);
+
+        browser.evaluate("histories.forEach(machines => machines.clear()), select(0)");
+        assertThat(text("states")).as("a panel says why it is empty").startsWith("No process holds");
     }
 
     /** The place on the screen where that event's arrow ends. */
@@ -150,6 +162,7 @@ class SpaceTimePageTest {
     void inAHand() throws IOException, InterruptedException {
         openSmall();
         browser.size(400, 860, true);
+        browser.evaluate("select(0)");
         Screenshot image = browser.screenshot(SCREENSHOTS.resolve("400-light.png"));
 
         assertThat(image.width()).isEqualTo(400);

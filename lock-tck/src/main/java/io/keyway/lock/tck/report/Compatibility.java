@@ -9,7 +9,6 @@ import io.keyway.lock.tck.Verdict;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What a provider's author publishes: {@code compatibility.json} for programs, {@code compatibility.md} for people. */
@@ -199,9 +198,7 @@ final class Compatibility {
             if (groups.isEmpty()) {
                 continue;
             }
-            String word = Summary.word(verdict.name());
-            out.append("\n## ").append(word.substring(0, 1).toUpperCase(Locale.ROOT));
-            out.append(word.substring(1)).append("\n\n");
+            out.append("\n## ").append(Summary.heading(verdict)).append("\n\n");
             groups.forEach((reason, ids) -> out.append("- ")
                     .append(Markup.cell(reason))
                     .append(": ")

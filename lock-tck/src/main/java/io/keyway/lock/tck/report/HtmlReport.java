@@ -7,6 +7,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.Verdict;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** A run as one page that needs nothing else; it is well-formed XML too. */
 final class HtmlReport {
@@ -66,7 +67,7 @@ final class HtmlReport {
 
     private void paragraph(String kind, String text) {
         out.append("<p").append(kind.isEmpty() ? "" : " class=\"" + kind + "\"").append('>');
-        out.append(Markup.xml(text)).append("</p>\n");
+        out.append(Markup.html(text)).append("</p>\n");
     }
 
     private void row(String name, String value) {
@@ -134,9 +135,9 @@ final class HtmlReport {
             if (groups.isEmpty()) {
                 continue;
             }
-            out.append("<h2>").append(Markup.xml(Summary.word(verdict.name()))).append("</h2>\n<ul>\n");
+            out.append("<h2>").append(Summary.heading(verdict)).append("</h2>\n<ul>\n");
             groups.forEach((reason, ids) -> out.append("<li>")
-                    .append(Markup.xml(reason + ": " + String.join(", ", ids)))
+                    .append(Markup.html(reason + ": " + String.join(", ", ids)))
                     .append("</li>\n"));
             out.append("</ul>\n");
         }
@@ -144,7 +145,8 @@ final class HtmlReport {
 
     private void features() {
         out.append("<h2>Features and guarantees</h2>\n<table>\n");
-        Summary.features(result).forEach((feature, declared) -> row(feature.label(), declared ? "yes" : "no"));
+        row("has", features(true));
+        row("has not", features(false));
         out.append("</table>\n");
         result.guarantees().ifPresent(promised -> {
             out.append("<table>\n");
@@ -156,6 +158,13 @@ final class HtmlReport {
             row("ttl", Summary.time(promised.minTtl()) + " to " + Summary.time(promised.maxTtl()));
             out.append("</table>\n");
         });
+    }
+
+    private String features(boolean declared) {
+        return Summary.features(result).entrySet().stream()
+                .filter(each -> each.getValue() == declared)
+                .map(each -> each.getKey().label())
+                .collect(Collectors.joining(", "));
     }
 
     private void rules() {
@@ -173,7 +182,7 @@ final class HtmlReport {
     private void rule(Ruling ruling) {
         out.append("<div class=\"rule\"><p><b>").append(ruling.rule().id()).append("</b> ");
         word(ruling.finding().label());
-        out.append(' ').append(Markup.xml(ruling.rule().sentence())).append("</p>\n");
+        out.append(' ').append(Markup.html(ruling.rule().sentence())).append("</p>\n");
         paragraph("intent", ruling.rule().intent());
         if (ruling.checks().isEmpty()) {
             paragraph("small", ruling.reason());

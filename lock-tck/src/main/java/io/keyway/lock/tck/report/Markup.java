@@ -3,9 +3,12 @@ package io.keyway.lock.tck.report;
 
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /** Text that stands in documents of other kinds: XML and HTML, JSON, Markdown. */
 final class Markup {
+    private static final Pattern CODE = Pattern.compile("`([^`\\n]+)`");
+
     private Markup() {}
 
     /** For XML 1.0 and HTML, in text and attributes; characters that XML cannot carry become U+FFFD. */
@@ -21,6 +24,11 @@ final class Markup {
             }
         });
         return out.toString();
+    }
+
+    /** The same for a page, where what stands between backticks is code. */
+    static String html(String text) {
+        return CODE.matcher(xml(text)).replaceAll("<code>$1</code>");
     }
 
     private static boolean allowed(int point) {

@@ -30,6 +30,12 @@ final class Summary {
         return word(result.outcome().name());
     }
 
+    /** A verdict as a heading. */
+    static String heading(Verdict verdict) {
+        String word = word(verdict.name());
+        return word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1);
+    }
+
     static String word(String constant) {
         return constant.toLowerCase(Locale.ROOT).replace('_', ' ');
     }
@@ -163,9 +169,17 @@ final class Summary {
         if (millis < 1000) {
             return millis + " ms";
         }
-        return millis < 120_000
-                ? String.format(Locale.ROOT, "%.1f s", millis / 1000.0)
-                : millis / 60_000 + " min " + millis / 1000 % 60 + " s";
+        if (millis < 120_000) {
+            return String.format(Locale.ROOT, "%.1f s", millis / 1000.0);
+        }
+        long minutes = millis / 60_000;
+        return minutes < 120
+                ? minutes + " min" + rest(millis / 1000 % 60, "s")
+                : minutes / 60 + " h" + rest(minutes % 60, "min");
+    }
+
+    private static String rest(long count, String unit) {
+        return count == 0 ? "" : " " + count + " " + unit;
     }
 
     /** The time factor as it was given. */

@@ -10,13 +10,18 @@ import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
 
 class ReportsTest {
     private static final CheckResult PASSED = Samples.check("LK-101/a-name-is-a-path", Verdict.PASS, "");
@@ -63,6 +68,36 @@ class ReportsTest {
                 .contains("clock rates | within 1 %", "Sample");
         assertThat(page.getElementsByTagName("svg").getLength()).isEqualTo(1);
         assertThat(Files.readString(directory.resolve("report.html"))).doesNotContain("<script", "src=", "http://h");
+    }
+
+    @Test
+    void thePageIsWrittenForPeople() throws Exception {
+        Reports.write(directory, Samples.result(PASSED, FAILED, SKIPPED));
+        Document page = parsed(directory.resolve("report.html"));
+        assertThat(texts(page, "h2")).allMatch(heading -> Character.isUpperCase(heading.charAt(0)), "a sentence");
+        assertThat(page.getDocumentElement().getTextContent()).doesNotContain("`");
+        assertThat(texts(page, "code")).contains("/");
+        assertThat(texts(page, "td")).contains("fencing, list").doesNotContain("yes");
+    }
+
+    private static List<String> texts(Document page, String element) {
+        NodeList found = page.getElementsByTagName(element);
+        return IntStream.range(0, found.getLength())
+                .mapToObj(i -> found.item(i).getTextContent())
+                .toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "100, 100 ms",
+        "60000, 60.0 s",
+        "120000, 2 min",
+        "150000, 2 min 30 s",
+        "86400000, 24 h",
+        "9000000, 2 h 30 min"
+    })
+    void aTimeIsInTheUnitsOfPeople(long millis, String text) {
+        assertThat(Summary.time(Duration.ofMillis(millis))).isEqualTo(text);
     }
 
     @Test
