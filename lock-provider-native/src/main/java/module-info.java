@@ -36,6 +36,8 @@ module io.keyway.lock.peer {
             io.keyway.lock.simulator;
     exports io.keyway.lock.peer.net to
             io.keyway.lock.simulator;
+    exports io.keyway.lock.peer.os to
+            io.keyway.lock.simulator;
     exports io.keyway.lock.peer.queue to
             io.keyway.lock.simulator;
     exports io.keyway.lock.peer.security to

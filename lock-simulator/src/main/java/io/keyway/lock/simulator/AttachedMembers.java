@@ -1,16 +1,25 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import io.keyway.lock.peer.cluster.ListConfirmation;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView.Restored;
 import io.keyway.lock.peer.kernel.MemberView.Started;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.member.MemberSettings;
+import io.keyway.lock.peer.member.PreviousRun;
+import io.keyway.lock.peer.member.StartState;
+import io.keyway.lock.peer.queue.GrantTable;
+import io.keyway.lock.peer.queue.LockManagerView;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.service.LockCall;
 import io.keyway.lock.peer.service.LockKeys;
+import io.keyway.lock.peer.service.Promising;
 import io.keyway.lock.peer.session.ClientSession;
 import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberPromise;
@@ -22,10 +31,12 @@ import io.keyway.lock.peer.wire.RecordCodec;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
+import io.keyway.lock.simulator.MemberDirectory.StartGoal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -36,17 +47,29 @@ abstract class AttachedMembers extends FixedMembers {
     /** Of as many members as there may be. */
     static final List<String> IDS = List.of("a", "b", "c", "d", "e", "f");
 
-    /** The amount of a crash by which the file is lost. */
+    /** The amount of a crash after which the member finds a copy of its directory. */
+    static final int RESTORED = 2;
+    /** The amount of a crash by which the directory is lost. */
     static final int LOST = 3;
+    /** The amount of a crash by which the directory is lost, and the operator says that the cluster never ran. */
+    static final int SAID_FRESH = 4;
+    /** The amount of a crash after which the member served another algorithm before it starts again. */
+    static final int MOVED = 5;
+
+    private static final long ASK_AGAIN = 100 * Nanos.MILLI;
 
     private final Algorithm algorithm;
     private final Authority[] authorities;
     private final MachineFactory machines;
     private final SessionSettings settings;
-    /** What each member has forced, as bytes; it outlives the member's lives. */
-    private final Map<Integer, Map<Key, byte[]>> disks = new HashMap<>();
+    /** By the slot of the member. */
+    private final List<MemberDirectory> directories = new ArrayList<>();
 
     private final List<String> ids;
+    /** Whose directory says that it has opened. */
+    private final Set<Integer> opened = new HashSet<>();
+    /** Of whose next life the operator says that it is the first use of the cluster. */
+    private final Set<Integer> saidFresh = new HashSet<>();
 
     AttachedMembers(
             SimWorld world, Algorithm algorithm, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
@@ -57,6 +80,11 @@ abstract class AttachedMembers extends FixedMembers {
         this.ids = IDS.subList(0, world.memberNodes());
         this.settings =
                 Sessions.settings(algorithm.id(), world.options().maxTtl()).among(1, String.join(",", ids));
+        Duration maxTtl = Duration.ofNanos(world.options().maxTtl());
+        for (int slot = 0; slot < ids.size(); slot++) {
+            MemberSettings member = new MemberSettings("sim", ids.get(slot), 1, 1, maxTtl, algorithm.id(), "", ids);
+            directories.add(new MemberDirectory(world, world.member(slot), member, users.kit()));
+        }
     }
 
     /** That algorithm, but for the machines of its members. */
@@ -71,11 +99,6 @@ abstract class AttachedMembers extends FixedMembers {
      */
     abstract long confirmedWithin();
 
-    /** Whether its members elect leaders: who does not hear that the cluster has never run has forgotten its votes. */
-    private boolean elects() {
-        return algorithm.isElastic();
-    }
-
     /** The members that there are at first. */
     List<String> listed() {
         return ids;
@@ -84,12 +107,6 @@ abstract class AttachedMembers extends FixedMembers {
     /** The ids of all nodes that are members at some time. */
     List<String> ids() {
         return ids;
-    }
-
-    /** Until when a member is silent of which nobody knows what it granted. */
-    private long unknown(SimNode node) {
-        long whole = node.clock() + SessionSettings.quarantine(world.options().maxTtl());
-        return node.incarnation() == 1 ? whole : node.quarantineUntil();
     }
 
     /** The machines of that member, those watched that an oracle wants to see. */
@@ -111,37 +128,86 @@ abstract class AttachedMembers extends FixedMembers {
             startClient(node);
             return;
         }
-        node.disk().start(1 + world.now() / Nanos.SECOND, world.options().maxTtl());
-        String id = ids.get(node.slot());
+        int slot = node.slot();
+        String id = ids.get(slot);
         List<String> listed = listed();
-        boolean isFirstUse = node.incarnation() == 1 && listed.contains(id) && (confirmedWithin() > 0 || elects());
-        Membership membership = new Membership(id, listed, 0, 1, false, 0, Membership.LARGEST_EPOCH - 1);
+        MemberDirectory directory = directories.get(slot);
+        boolean isFirst = node.incarnation() == 1 && listed.contains(id);
+        boolean isFirstUse = (isFirst && (confirmedWithin() > 0 || algorithm.isElastic())) || saidFresh.remove(slot);
+        if (isFirst && !isFirstUse) {
+            directory.endedBefore();
+        }
+        StartState found = directory.found(isFirstUse);
+        boolean asks = directory.asks(found, algorithm.isElastic());
+        PreviousRun previous = directory.begin(found, asks, algorithm.leases());
+        long now = node.clock();
+        long waits = now + previous.waitNanos();
+        if (node.incarnation() > 1
+                && previous.waitNanos()
+                        < SessionSettings.quarantine(world.options().maxTtl())) {
+            world.goals()
+                    .reached(
+                            previous.waitNanos() > 0
+                                    ? WorldGoal.STARTED_BY_HORIZON
+                                    : StartGoal.STARTED_WITH_NOTHING_TO_WAIT_FOR);
+        }
+        Membership membership =
+                new Membership(id, listed, 0, 1, isFirstUse, directory.largestTtl(), Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions = new MemberSessions(
                 settings,
                 membership,
                 Sessions.incarnation(node, 0),
-                node.disk().startEpoch(),
-                isFirstUse ? Turn.NEVER : listed.contains(id) ? node.quarantineUntil() : unknown(node),
-                Horizon.NONE);
+                directory.epoch(),
+                asks ? Turn.NEVER : waits,
+                new Horizon(directory.horizon(), world.options().maxTtl() / 2));
         sessions.withPeers(algorithm.isElastic());
         if (algorithm.serving() == Algorithm.Serving.BY_LEADER) {
             sessions.underLeader();
         }
-        Cell cell = new Cell(authorities[node.slot()].watch().watched(watched(node.slot(), machines)), sessions);
+        Cell cell = new Cell(authorities[slot].watch().watched(watched(slot, machines)), sessions);
         node.open(0, cell, null);
-        if (isFirstUse && confirmedWithin() == 0) {
-            node.input(new Input.Confirmed(node.clock(), 0, true));
-        }
+        opened.remove(slot);
+        previous.carriedOver().imports().forEach(node::input);
         RecordCodec records = algorithm.records().orElseThrow();
-        for (byte[] stored : disks.getOrDefault(node.slot(), Map.of()).values()) {
+        for (byte[] stored : directory.records()) {
             DurableRecord record = read(records, stored);
             node.input(new Input.Command(records.key(record), new Restored(record)));
         }
         algorithm.startingMachines().forEach(key -> node.input(new Input.Command(key, new Started())));
-        if (isFirstUse && confirmedWithin() > 0) {
-            Runnable confirmed = () -> confirmed(node);
-            long after = new Draws(world.options().seed(), 17 + node.slot()).below(confirmedWithin());
-            world.wake(node, after, 0, confirmed);
+        if (asks) {
+            ListConfirmation confirmation = ListConfirmation.start(
+                    id,
+                    listed,
+                    Optional.empty(),
+                    isFirstUse,
+                    Set.of(),
+                    SessionSettings.quarantine(directory.largestTtl()),
+                    now);
+            long within = Math.max(confirmedWithin(), ASK_AGAIN);
+            asksLater(node, confirmation, waits, new Draws(world.options().seed(), 17 + slot).below(within));
+        }
+    }
+
+    private void asksLater(SimNode node, ListConfirmation confirmation, long waits, long nanos) {
+        Runnable asks = () -> asks(node, confirmation, waits);
+        world.wake(node, nanos, 0, asks);
+    }
+
+    /** Each of the others that hears it says that it runs with the list. */
+    private void asks(SimNode node, ListConfirmation confirmation, long waits) {
+        for (String other : confirmation.awaited()) {
+            SimNode peer = world.member(ids.indexOf(other));
+            if (peer.alive() && !peer.paused() && !world.net().isCut(node, peer)) {
+                long quarantine =
+                        SessionSettings.quarantine(directories.get(peer.slot()).largestTtl());
+                confirmation.confirmed(other, directories.get(peer.slot()).isFirstUse(), 0, quarantine, node.clock());
+            }
+        }
+        long at = confirmation.openAt();
+        if (at == Turn.NEVER) {
+            asksLater(node, confirmation, waits, ASK_AGAIN);
+        } else {
+            node.input(new Input.Confirmed(at - waits > 0 ? at : waits, confirmation.epoch(), confirmation.firstUse()));
         }
     }
 
@@ -161,19 +227,6 @@ abstract class AttachedMembers extends FixedMembers {
         node.open(0, new Cell(algorithm.clientMachines(), session), moves ? null : member(node));
     }
 
-    /** All have said that they run with the list; if each is in its first life, that nothing was ever granted. */
-    private void confirmed(SimNode node) {
-        if (!node.alive() || node.incarnation() != 1) {
-            return;
-        }
-        boolean first = true;
-        for (int slot = 0; slot < ids.size(); slot++) {
-            first &= world.member(slot).incarnation() == 1;
-        }
-        long quarantine = first ? 0 : SessionSettings.quarantine(world.options().maxTtl());
-        node.input(new Input.Confirmed(node.clock() + quarantine, 0, first));
-    }
-
     private static DurableRecord read(RecordCodec records, byte[] stored) {
         try {
             return records.read(new WireReader(stored));
@@ -184,13 +237,57 @@ abstract class AttachedMembers extends FixedMembers {
 
     @Override
     public void forced(SimNode member, DurableRecord record) {
-        if (!(record instanceof MemberPromise)) {
+        MemberDirectory directory = directories.get(member.slot());
+        if (record instanceof MemberPromise promise) {
+            directory.promised(promise);
+        } else {
             WireWriter bytes = new WireWriter(1_000);
             RecordCodec records = algorithm.records().orElseThrow();
             records.write(record, bytes);
-            disks.computeIfAbsent(member.slot(), slot -> new LinkedHashMap<>())
-                    .put(records.key(record), bytes.toBytes());
+            directory.recorded(records.key(record), bytes.toBytes());
         }
+    }
+
+    @Override
+    public void looked(SimNode node) {
+        if (node.isMember() && !((MemberSessions) node.cell().sessions()).quarantined() && opened.add(node.slot())) {
+            directories.get(node.slot()).opened();
+        }
+    }
+
+    /** What waits for the disk goes out first; then the directory says which grants live, if this life knows of all. */
+    @Override
+    public void handsOver(SimNode member) {
+        MemberSessions sessions = (MemberSessions) member.cell().sessions();
+        boolean knowsAll = !sessions.quarantined();
+        member.close();
+        member.main().drain();
+        Optional<List<GrantTable.Entry>> grants = knowsAll ? grants(member) : Optional.empty();
+        grants.ifPresent(all -> {
+            world.goals().reached(StartGoal.ENDED_IN_ORDER);
+            directories.get(member.slot()).ended(all, sessions.lives());
+        });
+    }
+
+    /** All grants of a member; empty if they do not say everything. */
+    private Optional<List<GrantTable.Entry>> grants(SimNode member) {
+        List<GrantTable.Entry> table = new ArrayList<>();
+        for (Key key : member.cell().keys()) {
+            Machine found = member.cell().machine(key);
+            if (found == null) {
+                continue;
+            }
+            Machine machine = ForwardingMachine.watched(found);
+            boolean isNamed = key.algorithm() == algorithm.id() && LockKeys.isNamed(key);
+            Optional<List<LockCall.Import>> exports = LockManagerView.isOne(machine)
+                    ? LockManagerView.exports(machine, member.clock())
+                    : Optional.empty();
+            if ((machine instanceof Promising promising && promising.hasPromised()) || (isNamed && exports.isEmpty())) {
+                return Optional.empty();
+            }
+            exports.orElse(List.of()).forEach(each -> table.add(new GrantTable.Entry(key, GrantTable.NOBODY, each)));
+        }
+        return Optional.of(table);
     }
 
     @Override
@@ -214,11 +311,27 @@ abstract class AttachedMembers extends FixedMembers {
 
     @Override
     public void restarts(SimNode member, Fault fault) {
-        if (fault.amount() == LOST) {
-            world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
-            member.disk().wipe();
-            disks.remove(member.slot());
-            forgot(member.slot());
+        MemberDirectory directory = directories.get(member.slot());
+        switch ((int) fault.amount()) {
+            case RESTORED -> {
+                world.goals().reached(ClusterGoal.STARTED_WITH_AN_OLD_FILE);
+                directory.restore(fault.nanos());
+                forgot(member.slot());
+            }
+            case LOST, SAID_FRESH -> {
+                world.goals().reached(ClusterGoal.STARTED_WITHOUT_FILE);
+                directory.lose();
+                forgot(member.slot());
+                if (fault.amount() == SAID_FRESH) {
+                    saidFresh.add(member.slot());
+                }
+            }
+            case MOVED -> {
+                world.goals().reached(StartGoal.SERVED_ANOTHER_ALGORITHM);
+                directory.moved();
+                forgot(member.slot());
+            }
+            default -> {}
         }
     }
 

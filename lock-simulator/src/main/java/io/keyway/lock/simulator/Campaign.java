@@ -31,7 +31,7 @@ final class Campaign {
     }
 
     Plan plan(long seed) {
-        return planner.apply(Options.of(profile, seed));
+        return planner.apply(RestartPlanner.aimed(Options.of(profile, seed)));
     }
 
     RunResult run(Plan plan) {

@@ -9,8 +9,10 @@ import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.service.Algorithm;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Members that elect who leads, and that an operator adds and removes while they work. */
@@ -20,6 +22,8 @@ abstract class ElectingMembers extends AttachedMembers {
     private final ListOperator operator;
     /** The view of each member after its last step. */
     private final Map<Integer, ViewId> adopted = new HashMap<>();
+    /** Those that have forgotten what they have promised, and have heard of no view since. */
+    private final Set<Integer> forgetful = new HashSet<>();
     /** The latest view that any member has known. */
     private View latest = View.NONE;
 
@@ -69,6 +73,7 @@ abstract class ElectingMembers extends AttachedMembers {
 
     @Override
     public void looked(SimNode node) {
+        super.looked(node);
         Machine known = node.isMember() ? election(node) : null;
         if (known != null) {
             View view = Elections.view(known);
@@ -86,6 +91,32 @@ abstract class ElectingMembers extends AttachedMembers {
     @Override
     public void membersChange(SimNode member, Fault fault) {
         operator.tells(member, fault);
+    }
+
+    /** Nothing becomes of a directory that members need which work by it. */
+    @Override
+    public void restarts(SimNode member, Fault fault) {
+        forgetful.removeIf(slot -> {
+            Machine election = election(world.member(slot));
+            return election != null && !Elections.view(election).id().equals(ViewId.NONE);
+        });
+        if (fault.amount() < RESTORED) {
+            super.restarts(member, fault);
+        } else if (mayForget(member.slot(), forgetful)) {
+            super.restarts(member, fault);
+            forgetful.add(member.slot());
+        }
+    }
+
+    /**
+     * Whether a member may forget what it has promised when those have forgotten that, and have not learned it since.
+     * Where members forget again and again, at the worst of times, that is a minority: nobody would know the latest
+     * tokens.
+     */
+    boolean mayForget(int slot, Set<Integer> forgetful) {
+        return world.options().budget() != Options.Budget.AIMED
+                || 2 * (forgetful.size() + (forgetful.contains(slot) ? 0 : 1))
+                        < members().size();
     }
 
     @Override

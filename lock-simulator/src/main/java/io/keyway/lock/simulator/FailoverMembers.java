@@ -1,7 +1,6 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
-import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.kernel.Cell;
@@ -13,7 +12,6 @@ import io.keyway.lock.peer.lease.FailoverView;
 import io.keyway.lock.peer.service.LockSettings;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -24,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 final class FailoverMembers extends ElectingMembers {
     /** The elections of each member. */
     private final List<MachineFactory> elections = new ArrayList<>();
-    /** Those that have lost their files, and have heard of no view since. */
-    private final Set<Integer> forgetful = new HashSet<>();
     /** How often each client has dialled. */
     private final Map<Integer, Integer> dials = new HashMap<>();
 
@@ -88,22 +84,10 @@ final class FailoverMembers extends ElectingMembers {
      * leaders take over, but not in a world of some seconds. So one of the list is left that has its file.
      */
     @Override
-    public void restarts(SimNode member, Fault fault) {
-        forgetful.removeIf(slot -> {
-            Machine election = election(world.member(slot));
-            return election != null && !Elections.view(election).id().equals(ViewId.NONE);
-        });
-        boolean loses = fault.amount() == LOST;
-        boolean isLast = members().stream()
-                .map(ids()::indexOf)
-                .allMatch(slot -> slot == member.slot() || forgetful.contains(slot));
-        if (loses && isLast) {
-            return;
-        }
-        super.restarts(member, fault);
-        if (loses) {
-            forgetful.add(member.slot());
-        }
+    boolean mayForget(int slot, Set<Integer> forgetful) {
+        boolean isLast =
+                members().stream().map(ids()::indexOf).allMatch(each -> each == slot || forgetful.contains(each));
+        return !isLast && super.mayForget(slot, forgetful);
     }
 
     /** V3: one member at the most lets clients in. */

@@ -39,6 +39,9 @@ final class FaultPlanner {
     }
 
     static List<Fault> plan(Options options) {
+        if (options.budget() == Budget.AIMED) {
+            return new RestartPlanner(options).faults();
+        }
         FaultPlanner planner = new FaultPlanner(options);
         if (options.members() > 1
                 && options.profile() != Profile.COUNTER

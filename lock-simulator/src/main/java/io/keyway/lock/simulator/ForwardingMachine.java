@@ -22,6 +22,15 @@ abstract class ForwardingMachine implements Machine {
         return machine;
     }
 
+    /** The machine that is watched, by however many; that one itself if it is not. */
+    static Machine watched(Machine machine) {
+        Machine watched = machine;
+        while (watched instanceof ForwardingMachine watch) {
+            watched = watch.machine;
+        }
+        return watched;
+    }
+
     @Override
     public void received(Peer from, Message message, Turn turn) {
         machine.received(from, message, turn);

@@ -10,6 +10,9 @@ final class LeaseActs {
     private LeaseActs() {}
 
     static List<Act> of(Options options) {
+        if (options.budget() == Options.Budget.AIMED) {
+            return new RestartPlanner(options).acts();
+        }
         boolean plain = options.profile() != Profile.SHARED && options.profile() != Profile.PERMITS;
         boolean reads = options.profile() == Profile.BAKERY && new Draws(options.seed(), 18).chance(500);
         Draws draws = new Draws(options.seed(), 6);

@@ -115,7 +115,8 @@ final class LeaseModel implements Model {
             oracles.add(new BeliefExclusion());
             oracles.add(new HeldAtLeast(world::now));
             oracles.add(new TimesWithoutReaders(world::now));
-            if (!options.profile().attaches() && world.lists().findAny().isEmpty()) {
+            if ((!options.profile().attaches() || moves)
+                    && world.lists().findAny().isEmpty()) {
                 oracles.add(new HeldOverRestarts());
             }
             oracles.add(new ReactionWindow(0.01, network ? UNSEEN_SLEEP : 0));

@@ -115,6 +115,11 @@ final class LeaseUsers {
         }
     }
 
+    /** What is safe in this world, and what is not. */
+    LeaseModel.Kit kit() {
+        return kit;
+    }
+
     Set<Long> givenUp(SimNode client) {
         return givenUp.get(client.index());
     }

@@ -88,7 +88,9 @@ record Options(
         /** The member restarts now and then. */
         RESTARTS,
         /** Anything, all the time. */
-        CHAOS
+        CHAOS,
+        /** What {@link RestartPlanner} aims at members that start again. */
+        AIMED
     }
 
     static Options of(Profile profile, long seed) {

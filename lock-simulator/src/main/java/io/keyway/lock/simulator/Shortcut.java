@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
-/** What a cluster might do more cheaply, and unsafely: the campaign must find each. */
+/** What members might do more cheaply, and unsafely: the campaign must find each. */
 enum Shortcut {
     /** A member with another list opens after a quarantine, whatever the others run with. */
     OPENS_UNCONFIRMED,
@@ -18,5 +18,9 @@ enum Shortcut {
     /** A withdrawal goes there too, and not to where the request may stand. */
     WITHDRAWS_BY_THE_LATEST_LIST,
     /** Clients believe by a clock that stands still while their machine sleeps. */
-    SLEEPS_UNNOTICED
+    SLEEPS_UNNOTICED,
+    /** A member believes in the records of a directory that was put back. */
+    BELIEVES_COPIES,
+    /** The first record of a life says what that life waits for, and not what former lives have promised to members. */
+    SHORTENS_HORIZONS
 }

@@ -215,6 +215,16 @@ final class SimCell implements Driver {
         }
     }
 
+    /** All that was asked for is on disk; what waited for it goes out. */
+    void drain() {
+        while (!unforced.isEmpty()) {
+            long last = unforced.lastKey();
+            forced(last);
+            input(new Input.Forced(last));
+            flush();
+        }
+    }
+
     @Override
     public void deliver(Notice notice) {
         if (!node.closing()) {

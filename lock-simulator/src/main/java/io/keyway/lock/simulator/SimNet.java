@@ -369,6 +369,16 @@ final class SimNet {
         }
     }
 
+    /** Whether two members cannot talk to each other, whoever dials. */
+    boolean isCut(SimNode one, SimNode other) {
+        for (int direction = 0; direction < 2; direction++) {
+            if (condition(one, other, direction).cuts > 0 || condition(other, one, direction).cuts > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** What the link held up goes on its way. */
     private void release(Condition condition, int direction) {
         for (int i = 0; i < all.size(); i++) {

@@ -34,7 +34,7 @@ class BakerySimulationTest {
     private static final List<String> ELSEWHERE = List.of("CLAIM_REFUSED");
 
     /** So rare that a short run may miss them: the soak has to reach them. */
-    private static final List<String> RARE = List.of("RETIRED", "SUSPECTED_ALONE", "TAKEN_UP_AGAIN");
+    private static final List<String> RARE = List.of("RERUN", "RETIRED", "SUSPECTED_ALONE", "TAKEN_UP_AGAIN");
 
     /** Two hold, or a leader forgets to take back what it has given. */
     private static final Set<String> FOUND_BY = Set.of("R1", "R16");

@@ -114,7 +114,7 @@ public abstract class Member implements AutoCloseable {
         RecordFile found = records(factory, file, facts);
         this.records = found;
         Optional<String> lost = found == null ? Optional.empty() : found.lost();
-        this.previous = PreviousRun.of(file, lost, factory.algorithm(), maxTtl, System.nanoTime());
+        this.previous = file.previousRun(lost, factory.algorithm().leases(), System.nanoTime());
         this.startedAt = System.nanoTime();
         this.epoch = file.nextEpoch(heardEpoch);
         this.disk = new DiskThread(threadName + "-disk", this::mustStop);

@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -146,26 +145,18 @@ public final class MemberFile implements AutoCloseable {
 
     /** How long to wait before the first grant, from now, if nobody counts on this member for longer than a lease. */
     public Quarantine quarantine() {
-        return quarantine(found.start(), 1);
+        return Quarantine.of(found.start(), settings, 1, facts);
     }
 
     /**
-     * The same, of a member that finds that.
+     * What the previous runs leave to the one that starts.
      *
+     * @param lostRecords as of {@link PreviousRun#of}
      * @param leases as of {@link io.keyway.lock.peer.service.Algorithm#leases}
+     * @param now on the monotonic clock
      */
-    Quarantine quarantine(StartState start, int leases) {
-        return Quarantine.of(start, settings, leases, facts);
-    }
-
-    /** Nanoseconds that have surely passed since that record was written. */
-    long since(StoredRecord stored) {
-        return Quarantine.since(stored, facts);
-    }
-
-    /** For how long, from now, places may be kept of which that record speaks. */
-    Duration kept(StoredRecord stored) {
-        return Quarantine.kept(stored, facts);
+    PreviousRun previousRun(Optional<String> lostRecords, int leases, long now) {
+        return PreviousRun.of(found.start(), lostRecords, settings, leases, facts, now);
     }
 
     /**

@@ -1,7 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.member;
 
-import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.wire.WireException;
 import java.time.Duration;
 import java.util.Optional;
@@ -39,40 +39,50 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants carriedOver) 
     private static final Logger LOG = LoggerFactory.getLogger(PreviousRun.class);
 
     /**
-     * Judges what the files say.
+     * Judges what a start finds.
      *
+     * @param judged what the member file says
      * @param lostRecords why what was forced in the file of records is lost; empty if it is there, or there is none
+     * @param settings of the member that starts
+     * @param leases as of {@link io.keyway.lock.peer.service.Algorithm#leases}
      * @param now on the monotonic clock
      */
-    static PreviousRun of(MemberFile file, Optional<String> lostRecords, Algorithm serving, Duration maxTtl, long now) {
-        StartState start = file.start();
+    public static PreviousRun of(
+            StartState judged,
+            Optional<String> lostRecords,
+            MemberSettings settings,
+            int leases,
+            MachineFacts facts,
+            long now) {
+        StartState start = judged;
         if (lostRecords.isPresent() && start instanceof StartState.Restarted found) {
             start = found.without(lostRecords.get());
         }
-        int algorithm = serving.id();
-        Quarantine quarantine = file.quarantine(start, serving.leases());
+        int algorithm = settings.algorithm();
+        Quarantine quarantine = Quarantine.of(start, settings, leases, facts);
         if (start instanceof StartState.Restarted last && last.clean()) {
             try {
-                long since = file.since(last.stored());
+                long since = Quarantine.since(last.stored(), facts);
                 return new PreviousRun(
                         quarantine,
                         CarriedOverGrants.read(algorithm, last.stored().grants(), now, since));
             } catch (WireException e) {
                 start = last.without("the grants that the last life left cannot be read: " + e.getMessage());
-                quarantine = file.quarantine(start, serving.leases());
+                quarantine = Quarantine.of(start, settings, leases, facts);
             }
         }
-        return kept(file, start, algorithm, quarantine, now);
+        return kept(start, algorithm, quarantine, facts, now);
     }
 
     /** After a clean end whose grants are not to be taken over, places that are kept are, by name. */
-    private static PreviousRun kept(MemberFile file, StartState start, int algorithm, Quarantine quarantine, long now) {
+    private static PreviousRun kept(
+            StartState start, int algorithm, Quarantine quarantine, MachineFacts facts, long now) {
         if (start instanceof StartState.Restarted last
                 && !last.horizonUsable()
                 && !last.stored().grants().isEmpty()) {
             try {
-                CarriedOverGrants kept =
-                        CarriedOverGrants.readKept(algorithm, last.stored().grants(), now, file.since(last.stored()));
+                CarriedOverGrants kept = CarriedOverGrants.readKept(
+                        algorithm, last.stored().grants(), now, Quarantine.since(last.stored(), facts));
                 Quarantine known =
                         new Quarantine(quarantine.duration(), quarantine.reason(), Duration.ZERO, quarantine.horizon());
                 return new PreviousRun(known, kept);

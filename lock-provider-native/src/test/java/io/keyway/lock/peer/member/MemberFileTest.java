@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.LockMode;
-import io.keyway.lock.peer.lease.LeaseAlgorithm;
 import io.keyway.lock.peer.lease.LeaseKeys;
 import io.keyway.lock.peer.member.StartState.Damaged;
 import io.keyway.lock.peer.member.StartState.FirstUse;
@@ -274,8 +273,7 @@ class MemberFileTest {
         facts.nano = Duration.ofSeconds(12).toNanos();
         try (MemberFile file = open()) {
             assertThat(file.provable()).isTrue();
-            PreviousRun last =
-                    PreviousRun.of(file, Optional.empty(), new LeaseAlgorithm(), settings.maxTtl(), facts.nano);
+            PreviousRun last = file.previousRun(Optional.empty(), 1, facts.nano);
             assertThat(last.waitNanos())
                     .as("leases may be believed in elsewhere")
                     .isEqualTo(FULL.toNanos());
@@ -502,8 +500,9 @@ class MemberFileTest {
         live();
         facts.bootId = Optional.of("boot-2");
         try (MemberFile file = open()) {
-            assertThat(file.quarantine(file.start(), 2).duration()).isEqualTo(FULL);
-            assertThat(file.quarantine(file.start(), 2).horizon()).isEqualTo(FULL.multipliedBy(2));
+            Quarantine wait = file.previousRun(Optional.empty(), 2, facts.nano).quarantine();
+            assertThat(wait.duration()).isEqualTo(FULL);
+            assertThat(wait.horizon()).isEqualTo(FULL.multipliedBy(2));
         }
     }
 

@@ -33,7 +33,9 @@ public enum UnsafeQueue {
     /** A release by a token that is over ends what its sender's client has now. */
     RELEASE_OF_ANY_TOKEN,
     /** The sessions do not know of the grant: its lease never ends. */
-    LEASE_WITHOUT_END;
+    LEASE_WITHOUT_END,
+    /** What a clean end has left stands, whoever has led since. */
+    UNSEATED_IGNORED;
 
     /** A manager of that variant. */
     public LockManager manager(Key key, LockSettings settings) {
@@ -68,6 +70,7 @@ public enum UnsafeQueue {
                 case EXPIRY_IGNORED -> call instanceof MemberView.Expired;
                 case HEARD_IGNORED -> call instanceof MemberView.Heard;
                 case OPENING_IGNORED -> call instanceof MemberView.Opening;
+                case UNSEATED_IGNORED -> call instanceof MemberView.Unseated;
                 default -> false;
             };
             if (!ignored) {
