@@ -23,14 +23,15 @@ import java.util.function.UnaryOperator;
  *
  * <p><b>Giving way.</b> What a call has returned is held, and so is everything as soon as nothing is waited for: the
  * user may know it, and nothing of that is ever given up. What was granted otherwise can be surrendered and asked for
- * again, behind all who wait; nobody was told that it was held. So can its place among those who wait for a lock. If a
+ * again, behind all who wait; no call has returned it. So can its place among those who wait for a lock. If a
  * lock of the former kind is in the way, the transaction is aborted: {@link DeadlockException}, and it waits for
  * nothing any more. What it held it holds until it is closed, so that the work can be undone first:
  * {@link #ensureHeld(String)} and {@link #token} answer for it still.
  *
  * <p><b>Several threads</b> may each wait for locks of their own in one transaction. A call that takes locks waits for
- * these and no others, and is told of these. A request that fails is told to the calls that wait for its lock, and if
- * there are none to {@link #awaitAll}; until then {@link #status()} is FAILED and {@link #ensureHeld()} throws it.
+ * these and no others, and returns or throws for these. When a request fails, the calls that wait for its lock throw,
+ * and if there are none {@link #awaitAll} does; until then {@link #status()} is FAILED, and {@link #ensureHeld()}
+ * throws it.
  *
  * <pre>{@code
  * try (LockTransaction transfer = client.transaction()) {
@@ -139,8 +140,8 @@ public interface LockTransaction extends AutoCloseable {
     void lockAsync(Collection<LockRequest> requests);
 
     /**
-     * Asks for those locks, all at once, and waits until they are held, whatever else was asked for. Nobody is told of
-     * one before all are held. If this throws, what was asked for and has not failed is still asked for, see
+     * Asks for those locks, all at once, and waits until they are held, whatever else was asked for. None of
+     * them counts as held before all are. If this throws, what was asked for and has not failed is still asked for, see
      * {@link #cancel}.
      *
      * @param requests as of {@link #lockAsync(Collection)}
@@ -166,8 +167,8 @@ public interface LockTransaction extends AutoCloseable {
     /**
      * Waits until nothing is missing of what was asked for, by any thread, and not cancelled since; returns at once if
      * nothing was. A request that fails, and that no call waits for by its name, ends the wait by its exception; other
-     * ones that have failed are suppressed in that. A failure is told until it was told to a wait that began after the
-     * request.
+     * ones that have failed are suppressed in that. A failure is kept until a wait that began after
+     * the request has thrown it.
      *
      * @throws InterruptedException if interrupted; nothing else changes
      */
@@ -184,8 +185,8 @@ public interface LockTransaction extends AutoCloseable {
 
     /**
      * Ends the wait for that lock: calls that wait for it end with a {@link java.util.concurrent.CancellationException}
-     * ({@link #tryLock} returns false). What the user was told is held stays held, also a lock that was to be upgraded,
-     * as a reader's. What was granted and not told goes back.
+     * ({@link #tryLock} returns false). What a call has returned stays held, also a lock that was to be upgraded, as a
+     * reader's. What was granted and not returned goes back.
      *
      * @param name the name of the lock
      * @return whether it was waited for
@@ -268,7 +269,7 @@ public interface LockTransaction extends AutoCloseable {
      *
      * @param name the name of the lock
      * @throws LeaseLostException if it was lost
-     * @throws IllegalStateException if it is not held, or nobody was told so
+     * @throws IllegalStateException if it is not held, or no call has returned it
      */
     void ensureHeld(String name);
 

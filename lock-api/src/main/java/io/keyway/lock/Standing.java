@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  *       is held or asked for by a state that was left otherwise is given back or withdrawn by whoever left it.
  *   <li>For each ELECTED one SURRENDERED is told, after it: the step and the place of its event in the line are taken
  *       together.
- *   <li>A leadership is given up in one way, whoever ends it: the listener is notified, and then its lock is released,
+ *   <li>A leadership is given up in one way, however it ends: the listener is notified, and then its lock is released,
  *       at the latest a quarter of the ttl later ({@link Leading}).
  *   <li>Where work is done under the leadership, this stands again when the work has ended, and not before.
  * </ul>
@@ -462,7 +462,7 @@ final class Standing implements Candidacy {
     }
 
     /**
-     * Leaves any state; from Leading the listener is told.
+     * Leaves any state; from Leading the listener is notified.
      *
      * @param givesUp a leadership is given up, and was not lost
      */

@@ -60,7 +60,7 @@ final class Entrance implements Closeable {
                         LOG.log(Level.DEBUG, () -> "A connection to " + address() + " was not taken: " + e);
                     }
                 } catch (RuntimeException | Error e) {
-                    // As of a system that has no more threads: whoever comes later is taken all the same.
+                    // As of a system that has no more threads: the next one is taken all the same.
                     LOG.log(Level.WARNING, "A connection to " + address() + " was not taken", e);
                 }
             }

@@ -76,7 +76,7 @@ final class Link implements Closeable {
 
     // Afterwards.
 
-    /** Each frame that comes is told, and the end of the connection at least once, by the thread that reads. */
+    /** Each frame that comes is reported, and the end of the connection at least once, by the thread that reads. */
     void run(String name, Consumer<Frame> told, Runnable ended) {
         try {
             start(name + "-writes", this::writeAll);

@@ -222,7 +222,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         }
     }
 
-    /** What goes wrong is told to the owner, and not to the engine, which the owner has called. */
+    /** The owner hears what goes wrong, and not the engine, which the owner has called. */
     private void beginAtHand(LockEngine.Hold granted, long grantedToken) {
         try {
             begin(granted, grantedToken);
@@ -368,7 +368,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         return seen == State.HELD || seen == State.DOUBTFUL;
     }
 
-    /** As {@link #isHeld}, and nobody is told if it is not: for those who hold a lock of their own. */
+    /** As {@link #isHeld}, and nobody is notified if it is not: for those who hold a lock of their own. */
     boolean isBelieved() {
         long now = client.time().nanoTime();
         return lives() && now - hold().deadlineNanos() < 0 && (limit == null || now - limit.endNanos < 0);

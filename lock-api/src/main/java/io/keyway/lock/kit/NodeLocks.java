@@ -211,7 +211,7 @@ final class NodeLocks {
         all.remove(lock);
     }
 
-    /** That lock is held, and the user may be told. */
+    /** That lock is held, and the user may know. */
     void tell(LockName lock) {
         Objects.requireNonNull(all.get(lock)).told = true;
     }

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * a limit or without end, or gives up; the client is closed.
  *
  * <p><b>Invariants.</b> Who moves it to GONE withdraws the request; a grant that comes later finds it GONE and is
- * released by its token, or taken by who said so before. The outcome is told once. While it is PENDING the client's
+ * released by its token, or taken by who said so before. The outcome is reported once. While it is PENDING the client's
  * close finds it.
  */
 final class PendingAcquire extends Registry.Node {
@@ -372,7 +372,7 @@ final class PendingAcquire extends Registry.Node {
             try {
                 outcome.complete(begin(hold, token));
             } catch (RuntimeException | Error e) {
-                // It ends this request, and nothing of whoever tells of the grant.
+                // It ends this request, and nothing of the thread that brings the grant.
                 try {
                     lease.giveBackUnbegun(hold, token);
                 } finally {

@@ -93,7 +93,7 @@ final class TransactionState implements TransactionWaiters.Locks {
         wishes.tell(name, mode).forEach(agent::report);
     }
 
-    /** All that was asked for is held, and the user may be told. */
+    /** All that was asked for is held, and the user may know. */
     void tellAll() {
         parts.locks().tell();
         wishes.tell();
@@ -107,7 +107,7 @@ final class TransactionState implements TransactionWaiters.Locks {
         }
     }
 
-    /** A lease that is not believed of those that a lock needs which is told to be held; null if there is none. */
+    /** A lease that is not believed of those that a lock needs which is reported as held; null if there is none. */
     @Nullable
     HeldLease lost(Predicate<LockName> which) {
         for (Map.Entry<LockName, TransactionSlot> each : slots.entrySet()) {
@@ -118,7 +118,7 @@ final class TransactionState implements TransactionWaiters.Locks {
         return null;
     }
 
-    /** As {@link #lost}, of that lock alone, which is told to be held. */
+    /** As {@link #lost}, of that lock alone, which is reported as held. */
     boolean isGone(LockName lock) {
         return parts.locks().has(lock)
                 ? !parts.locks().isHeld(lock)

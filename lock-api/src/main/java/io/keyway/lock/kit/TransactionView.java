@@ -56,8 +56,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>States</b> ({@link TransactionFate}): open; aborted, to resolve a deadlock; having lost a lock; and closed.
  *
  * <p><b>Invariants.</b> The agent knows of each request and grant of the slots, and of no other. Only an open
- * transaction asks. What is told to be held is held by leases that are believed, all of them, when it is told. A lease
- * that no slot has any more has been given back, or is by its end. Whoever waits is told once: that it has what it
+ * transaction asks. What is reported as held is held by leases that are believed, all of them, at that moment. A lease
+ * that no slot has any more has been given back, or is by its end. Each wait gets one answer: that it has what it
  * waits for, or why not.
  *
  * <p>Agent and locks are guarded by one lock. Each step is a decision: what happened, what is to be asked for next, and
@@ -479,7 +479,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     private boolean await(TransactionWaiters.Wait wait, @Nullable Duration limit) throws InterruptedException {
         boolean held = waiters.await(wait, limit, this::leaves);
         if (held) {
-            // What this thread is about to be told; others may have asked for more.
+            // What this thread is about to return; others may have asked for more.
             ensureHeld(() -> {
                 ensureUsable();
                 return state.lost(agent::isReported);
@@ -552,12 +552,12 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         if (queue) {
             return await(wait, limit);
         }
-        // What does not wait is answered, or given up, within the request timeout; what others wait for need not be.
+        // What does not wait is answered, or given up, within the request timeout; the locks of others may take longer.
         boolean asks = !Objects.requireNonNull(wait.tries).isEmpty();
         return await(wait, asks ? client.requestTimeout().plusSeconds(1) : Duration.ZERO);
     }
 
-    /** Nobody waits for that lock any more; what its user was told of stays. */
+    /** Nobody waits for that lock any more; what its user knows of stays. */
     private boolean giveUp(LockName lock) {
         if (!parts.locks().has(lock)) {
             return wishes.giveUp(lock);

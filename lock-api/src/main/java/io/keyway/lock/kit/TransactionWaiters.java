@@ -25,13 +25,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Those who wait in a transaction: for locks that they name, or for all that was asked for. After each step each wait
- * is compared with what is held: who waits is told once, that it has what it waits for, or why it will not have it.
+ * is compared with what is held, and gets one answer: that it has what it waits for, or why it will not have it.
  *
- * <p>A lock that cannot be had is a failure. It is told to who named that lock; if nobody did, to who waits for all.
- * It is kept until it was told to somebody who began to wait after the lock was asked for: who began before may know
+ * <p>A lock that cannot be had is a failure. The waits that name that lock get it; if there are none, the waits for
+ * all do. It is kept until a wait got it that began after the lock was asked for: one that began before may know
  * nothing of it.
  *
- * <p>Guarded by the transaction's lock, but for the waits themselves; tasks are done when that lock is free.
+ * <p>Guarded by the transaction's lock, except the waits themselves; tasks are done when that lock is free.
  */
 final class TransactionWaiters {
     /** What the transaction has. */
@@ -45,7 +45,7 @@ final class TransactionWaiters {
         /** Whether that is held now, in this mode or a stronger one. */
         boolean isHeld(LockRequest request);
 
-        /** The user is told that this is held. */
+        /** The user learns that this is held. */
         void tell(LockRequest request);
     }
 
@@ -182,7 +182,7 @@ final class TransactionWaiters {
                 : wait.requests.stream().allMatch(locks::isHeld);
     }
 
-    /** What this one will not have, and adds to those of which it is told. */
+    /** What this one will not have, and adds to those of which it hears. */
     private List<Failure> failed(Wait wait, Locks locks, Set<LockName> told) {
         List<LockRequest> requests = wait.requests;
         List<Failure> failed = new ArrayList<>();
@@ -228,12 +228,12 @@ final class TransactionWaiters {
     }
 
     /**
-     * Waits until that one is told.
+     * Waits until that one has its answer.
      *
      * @param limit for how long at most; null for no limit
      * @param leaving under the transaction's lock
-     * @return what it was told; false if the limit is over before
-     * @throws InterruptedException if interrupted before it is told
+     * @return its answer; false if the limit is over before
+     * @throws InterruptedException if interrupted before it has one
      */
     boolean await(Wait wait, @Nullable Duration limit, Leaving leaving) throws InterruptedException {
         try {

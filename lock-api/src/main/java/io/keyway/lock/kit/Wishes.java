@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * for what is below all that it holds. Several locks go their ways side by side, and have one grant for each level that
  * they share, in a mode that serves all of them; it is raised where a later one needs more.
  *
- * <p>A lock is wished for in the strongest mode of those in which it was asked for, is waited for, or was told to be
+ * <p>A lock is wished for in the strongest mode of those in which it was asked for, is waited for, or was reported as
  * held. Who only tries leaves nothing behind when it stops to wait.
  */
 final class Wishes {
@@ -169,7 +169,7 @@ final class Wishes {
         return wish != null && leave(name, wish, others);
     }
 
-    /** Keeps what was told, what was asked for, and what others wait for. True if that is less than before. */
+    /** Keeps what was reported, what was asked for, and what others wait for. True if that is less than before. */
     private boolean leave(LockName name, Wish wish, @Nullable LockMode others) {
         boolean writes = wish.exclusive || wish.told == LockMode.EXCLUSIVE || others == LockMode.EXCLUSIVE;
         boolean reads = wish.shared || wish.told != null || others != null;
@@ -196,7 +196,7 @@ final class Wishes {
         all.values().forEach(Wishes::tell);
     }
 
-    /** That lock, which is wished for, is held in that mode, and the user may be told. Returns its levels. */
+    /** That lock, which is wished for, is held in that mode, and the user may know. Returns its levels. */
     List<LockName> tell(LockName name, LockMode mode) {
         Wish wish = Objects.requireNonNull(all.get(name));
         if (mode == wish.mode) {
@@ -285,7 +285,7 @@ final class Wishes {
         all.clear();
     }
 
-    /** The transaction waits for nothing any more: of locks that were told to be held no more is wanted. */
+    /** The transaction waits for nothing any more: of locks that were reported as held no more is wanted. */
     void end() {
         for (Wish wish : all.values()) {
             if (wish.told != null) {

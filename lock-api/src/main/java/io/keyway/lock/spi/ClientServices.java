@@ -35,8 +35,8 @@ public interface ClientServices {
     void tell(Runnable task);
 
     /**
-     * {@return whether this thread runs such a task, or a listener, at the moment} What is told meanwhile may have to
-     * wait until that has returned, so that it must not wait for what is told.
+     * {@return whether this thread runs such a task, or a listener, at the moment} What is said meanwhile may have to
+     * wait until that has returned, so that it must not wait for what is said.
      */
     boolean tellsHere();
 

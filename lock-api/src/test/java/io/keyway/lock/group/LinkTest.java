@@ -54,7 +54,7 @@ class LinkTest {
         }
     }
 
-    /** As where packets of a connection get lost, which no end is told. */
+    /** As where packets of a connection get lost, which no end notices. */
     @Test
     void aConnectionThatCarriesNothingIsClosed() throws Exception {
         try (Link link = run(NEVER, 50)) {

@@ -190,7 +190,7 @@ class ElectionTest extends ReferenceClients {
         assertThat(working.get()).isEqualTo("run 2");
     }
 
-    /** The work may see a loss, and end, before the candidacy is told of it: here the event executor is held up. */
+    /** The work may see a loss, and end, before the candidacy hears of it: here the event executor is held up. */
     @Test
     void workThatEndsBeforeItsCandidacyHearsOfTheLossIsDoneAgain() throws Exception {
         CountDownLatch told = new CountDownLatch(1);

@@ -73,7 +73,7 @@ class PendingAcquireTest {
         return option.defaultValue().orElseThrow();
     }
 
-    /** Whatever fails there: the engine goes on, the caller is told, and the store keeps nothing. */
+    /** A failure there: the engine goes on, the caller gets it, and the store keeps nothing. */
     @Test
     void aGrantThatCannotBeginEndsItsRequestAndNothingElse() {
         Owner owner = new Owner("a", Map.of());

@@ -103,7 +103,7 @@ final class WaitingNotice implements Runnable, AutoCloseable {
      *
      * @param fixed what a log shows once
      * @param moving what changes each second, for a terminal
-     * @param trouble nobody has answered, for this reason: a log is told each reason once, however often they alternate
+     * @param trouble nobody has answered, for this reason: a log shows each reason once, however often they alternate
      */
     record Situation(String fixed, String moving, boolean trouble) {
         Situation(String fixed, String moving) {

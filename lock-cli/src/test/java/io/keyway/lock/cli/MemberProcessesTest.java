@@ -141,7 +141,7 @@ class MemberProcessesTest {
         assertThat(run.errLine("none of the 3 members answers: ")).contains(ids.subList(0, 3));
         run.kill9();
         assertThat(run.err().lines())
-                .as("a reason that comes back is told once")
+                .as("a reason that comes back is shown once")
                 .doesNotHaveDuplicates();
     }
 

@@ -166,7 +166,7 @@ final class Batches {
     }
 
     private void carryOut(List<Call> batch) {
-        // Of the one whose thread this is: whoever has less time leaves by itself, and costs the others nothing.
+        // Of the one whose thread this is: a caller with less time leaves by itself, and costs the others nothing.
         Deadline deadline = batch.get(0).deadline;
         try {
             connections.on(deadline, connection -> {

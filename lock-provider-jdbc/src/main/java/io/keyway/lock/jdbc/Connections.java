@@ -168,7 +168,7 @@ final class Connections implements AutoCloseable {
         }
         return new NotExecutedException(
                 settings.place() + " takes no writes, as a standby does: " + e.getMessage()
-                        + ". The next request connects anew",
+                        + ". The next request connects again",
                 e);
     }
 

@@ -49,7 +49,7 @@ interface Dialect {
 
     /** {@return what becomes of grants when another server takes over, for people} */
     default String failover() {
-        return name() + " may have replicas that are told after the answer: one that takes over may lack a grant or its"
+        return name() + " may have replicas that lag behind: one that takes over may lack a grant or its"
                 + " last renewal, and what it lacks is given again";
     }
 
@@ -78,7 +78,7 @@ interface Dialect {
     void begin(Connection connection, Duration requestTimeout) throws SQLException;
 
     /**
-     * {@return whether whoever accepted the connection may not be the server, but a pool, so that a session of the
+     * {@return whether what accepted the connection may not be the server, but a pool, so that a session of the
      * server may be another's before or after}
      *
      * @param connection one that works

@@ -80,7 +80,7 @@ final class PostgresDriver {
         return Optional.of(() -> driver.prepareThreshold(before));
     }
 
-    /** {@return the number of the server process, as whoever accepted the connection has said} */
+    /** {@return the number of the server process, as the other end of the connection has said} */
     private int backend() throws SQLException {
         return number("getBackendPID");
     }

@@ -79,7 +79,7 @@ final class Schema {
         }
     }
 
-    /** A sequence that was made anew, or was not copied with the table, begins below the versions that are out. */
+    /** A sequence that was made again, or was not copied with the table, begins below the versions that are out. */
     private void raiseToRows(Connections connections, Deadline deadline) throws Exception {
         connections.call(Purpose.ASKING, deadline, connection -> {
             while (isBehind(connection)) {
@@ -98,7 +98,7 @@ final class Schema {
                             settings.url() + ": the sequence " + table.tokens()
                                     + " is behind the versions of the table "
                                     + table.locks() + ", so that tokens would fall, and this user may not raise it ("
-                                    + Masked.message(e) + "). Have it set to " + highest + " by whoever may.",
+                                    + Masked.message(e) + "). Have it set to " + highest + " by a user who may.",
                             e);
                 }
             }

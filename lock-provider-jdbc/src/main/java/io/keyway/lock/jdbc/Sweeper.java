@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes away rows in which all has been over for long: a part of the table with each statement, so that none takes
- * long. Whoever comes to it first, of all clients of the table, does it for all of them.
+ * long. The first client of the table that comes to it does it for all of them.
  */
 final class Sweeper {
 

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * The names of what is kept in the database. They need no quotes, and are the same in every case of letters but for the
+ * The names of what is kept in the database. They need no quotes, and are the same in every case of letters except the
  * schema, which is somebody else's: to MariaDB on Linux, names of another case are others.
  *
  * @param locks the table of the locks, perhaps after its schema and a dot

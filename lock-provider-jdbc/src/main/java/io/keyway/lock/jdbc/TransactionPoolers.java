@@ -49,7 +49,7 @@ final class TransactionPoolers {
         if (ofTransactions && !canLeaveNothing) {
             throw new InvalidLockUrlException(settings.url() + ": a pool of transactions, as PgBouncer's, stands"
                     + " between this DataSource and PostgreSQL, and its connections hide the driver, so that it"
-                    + " cannot be told to give statements no names: by them one client would carry out the statements"
+                    + " cannot be set to give statements no names: by them one client would carry out the statements"
                     + " of another. Give a DataSource whose connections unwrap to org.postgresql.PGConnection, or"
                     + " leave lock.dataSource out.");
         }

@@ -108,7 +108,7 @@ final class WakeUps implements AutoCloseable {
     /** Returns when nobody has waited for a while; false if notifications do not arrive. */
     private boolean listen() throws Exception {
         if (connections.sharesSessions()) {
-            // Whoever has the session next would be told.
+            // The next client that has the session would hear it.
             deaf();
             return false;
         }

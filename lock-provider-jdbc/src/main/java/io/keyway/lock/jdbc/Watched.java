@@ -68,7 +68,7 @@ final class Watched {
             Delays.after(AFTER_INTERRUPT, this::abort);
         }
 
-        /** On a thread of its own: a driver may wait for whoever writes to that connection. */
+        /** On a thread of its own: a driver may wait for the thread that writes to that connection. */
         void abort() {
             if (settled.compareAndSet(false, true)) {
                 Thread thread = new Thread(this::abortNow, "keyway-abort");

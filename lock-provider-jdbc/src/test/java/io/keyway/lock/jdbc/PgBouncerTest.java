@@ -167,7 +167,7 @@ class PgBouncerTest {
         assertThat(settings()).isEmpty();
     }
 
-    /** A driver that cannot be told to give statements no names gives them names. */
+    /** A driver that cannot be set to give statements no names gives them names. */
     @Test
     void connectionsThatHideTheirDriverAreRefused() throws Exception {
         try (HikariDataSource pool = pool();
@@ -220,7 +220,7 @@ class PgBouncerTest {
         }
     }
 
-    /** Whichever session serves it, and whatever that has been told of the disk. */
+    /** In any session that serves it, with any setting of the disk. */
     @Test
     void aGrantOutlastsACrashOfAServerThatAnswersBeforeItIsOnDisk() throws Exception {
         server.run("ALTER ROLE postgres SET synchronous_commit = off");

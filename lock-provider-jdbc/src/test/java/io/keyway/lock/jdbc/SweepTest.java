@@ -75,7 +75,7 @@ class SweepTest {
         }
     }
 
-    /** Whoever writes waits for two hundred rows at most, which are found before. */
+    /** A writer waits for two hundred rows at most, which are found before. */
     @Test
     void whileNobodyWritesFewRowsGoAtOnce() throws Exception {
         fill(DAY);

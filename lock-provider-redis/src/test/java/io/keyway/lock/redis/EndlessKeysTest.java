@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Walks at random through all verbs of three clients, with terms that end meanwhile and terms that do not: after each
- * step, whatever it was, no key of a name would stay for ever if nobody used that name again.
+ * step, whatever it was, no key of a name would stay forever if nobody used that name again.
  */
 class EndlessKeysTest {
     private static final Duration SHORT = Duration.ofMillis(30);

@@ -107,7 +107,7 @@ public final class WalkServer implements AutoCloseable {
         return ids(TOKENS, holders).stream().map(Long::valueOf).toList();
     }
 
-    /** Those keys of a lock or semaphore that would stay for ever if nobody used its name again. */
+    /** Those keys of a lock or semaphore that would stay forever if nobody used its name again. */
     public List<String> endless(String holders) {
         return ids(ENDLESS, holders);
     }

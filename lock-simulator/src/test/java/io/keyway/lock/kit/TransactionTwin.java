@@ -21,12 +21,12 @@ public final class TransactionTwin {
             this.wait = wait;
         }
 
-        /** What it is told. */
+        /** Its answer. */
         public CompletionStage<Boolean> outcome() {
             return wait.outcome;
         }
 
-        /** Its time is over; false if it was told before. */
+        /** Its time is over; false if it had its answer before. */
         public boolean leave() {
             return transaction.leaves(wait);
         }

@@ -55,7 +55,7 @@ final class TransactionModel implements Model {
     /** How often each thing was seen. */
     final Map<String, Integer> seen = new TreeMap<>();
 
-    /** What a user found when it was told something. */
+    /** What a user found when a call returned. */
     @Nullable
     Throwable broken;
 

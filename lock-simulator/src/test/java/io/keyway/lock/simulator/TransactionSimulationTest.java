@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What users of transactions are told, over the clients and members that ship: several threads of one transaction that
+ * What users of transactions hear, over the clients and members that ship: several threads of one transaction that
  * lock, try, await, cancel, surrender and unlock, while others do.
  */
 class TransactionSimulationTest {
@@ -110,7 +110,7 @@ class TransactionSimulationTest {
     /** {@code -Dkeyway.worlds} and {@code -Dkeyway.seed} choose others. */
     @Test
     @Tag("soak")
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    @SuppressWarnings("SystemOut") // figures for those who run the soak
     void whatUsersOfManyTransactionsAreToldIsSo() {
         System.out.println(run(Long.getLong("keyway.seed", SOAK), Integer.getInteger("keyway.worlds", 5000)));
     }

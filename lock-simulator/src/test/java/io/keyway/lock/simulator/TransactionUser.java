@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One transaction after the other, each with up to three threads, which lock, try, await, cancel, surrender and unlock
- * as the seed draws. It believes what it is told and nothing else, and says when that is not so: what a call returned
- * is held; all that is wanted is held while the status says so; who was told false has nothing more than before; and
+ * as the seed draws. It believes what calls return and nothing else, and says when that is not so: what a call returned
+ * is held; all that is wanted is held while the status says so; a call that says false leaves nothing behind; and
  * where nothing breaks nothing is lost and nothing fails.
  */
 final class TransactionUser {
@@ -41,7 +41,7 @@ final class TransactionUser {
     private final LockClient client;
     private final ArrayDeque<Act> later = new ArrayDeque<>();
 
-    /** What its user was told is held. */
+    /** What calls have returned as held. */
     private final Map<LockName, LockMode> has = new LinkedHashMap<>();
     /** What its user has asked for, and neither given up nor heard that it cannot be had. */
     private final Map<LockName, LockMode> wants = new LinkedHashMap<>();
@@ -413,7 +413,7 @@ final class TransactionUser {
     private void cancel(LockTransaction mine, @Nullable LockName name) {
         if (name != null) {
             LockMode before = wants.get(name);
-            giveUp(name); // who is told of that is told within the call
+            giveUp(name); // those who hear of that hear it within the call
             if (!mine.cancel(name.value()) && before != null && !isOver() && isHeld(mine, name, before)) {
                 returned("a cancel that was too late", mine, List.of(new LockRequest(name, before)));
             }
@@ -433,7 +433,7 @@ final class TransactionUser {
         if (name == null) {
             return;
         }
-        // Who is told of that is told within the call.
+        // Those who hear of that hear it within the call.
         LockMode before = wants.remove(name);
         has.remove(name);
         givenUp.merge(name, 1, Integer::sum);
@@ -547,7 +547,7 @@ final class TransactionUser {
         return needs;
     }
 
-    /** Nobody has what another one was told that it has. */
+    /** Nobody has what another one knows that it has. */
     void ensureBeside(TransactionUser other) {
         if (has.isEmpty() || other.has.isEmpty() || node.paused() || other.node.paused()) {
             return;
@@ -564,17 +564,17 @@ final class TransactionUser {
                                         || TreeModes.isAtOrAbove(its.getKey(), mine.getKey())));
                 boolean writes = mine.getValue() == LockMode.EXCLUSIVE || its.getValue() == LockMode.EXCLUSIVE;
                 if (meet && writes && believes(mine) && other.believes(its)) {
-                    throw new Violation("R1", this + " was told that it has " + mine + ", and " + other + " " + its);
+                    throw new Violation("R1", this + " knows that it has " + mine + ", and " + other + " " + its);
                 }
             }
         }
     }
 
-    /** Whether that is believed at this moment; where nothing breaks what was told is. */
+    /** Whether that is believed at this moment; where nothing breaks what was returned is. */
     private boolean believes(Map.Entry<LockName, LockMode> lock) {
         LockTransaction mine = transaction;
         boolean believes = mine != null && isHeld(mine, lock.getKey(), lock.getValue());
-        ensure(believes || !model.calm || model.breaks, "%s was told that it has %s, and it is gone", this, lock);
+        ensure(believes || !model.calm || model.breaks, "%s knows that it has %s, and it is gone", this, lock);
         return believes;
     }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>A lock of the transaction</b> is <i>wanted</i> (a request is at the authority), <i>held</i> (granted, and the
  * user has not been told), or <i>reported</i> (the user may have been told that it is held, and works under it). One
  * that is reported in mode SHARED may be wanted EXCLUSIVE at the same time: the upgrade. As soon as nothing is wanted
- * all that is held is reported, and what a user is told alone is before, each in the same step; so nothing that a user
+ * all that is held is reported, and what a call returns alone is before, each in the same step; so nothing that a user
  * may rely on is ever surrendered.
  *
  * <p><b>Edges.</b> Transaction A waits for B if the grant of a lock to B is in the way of a request of A; or, where no
@@ -316,7 +316,7 @@ public final class Agent {
         return true;
     }
 
-    /** The user is told that this lock is held, whatever else is wanted. */
+    /** The user learns that this lock is held, also while others are wanted. */
     public void report(LockName name) {
         Claim claim = claims.get(name);
         if (claim != null) {

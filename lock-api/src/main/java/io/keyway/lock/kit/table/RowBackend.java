@@ -310,7 +310,7 @@ public final class RowBackend implements LockBackend {
         rows.forget(request);
     }
 
-    /** The store is told while the key is locked, so that what it hears last is so. */
+    /** The store hears it while the key is locked, so that what it hears last is so. */
     private void waits(Request request) {
         waiting.compute(request.key(), (key, requests) -> {
             Set<Long> all = requests == null ? new HashSet<>() : requests;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Members that are started anew at a bad moment, with links that are cut at a bad place: nobody gets a lock that
+ * Members that are started again at a bad moment, with links that are cut at a bad place: nobody gets a lock that
  * somebody else holds, and no token falls. Each of these made two holders once.
  */
 class RestartedMembersTest {

@@ -26,7 +26,7 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * A real PgBouncer on the loopback address, from where it is installed: on Debian by {@code apt-get install pgbouncer}.
- * It gives each transaction whichever of a few sessions is free, and passes on names of prepared statements, as all
+ * It gives each transaction one of a few sessions that is free, and passes on names of prepared statements, as all
  * versions before 1.21 do. Thread-bound to the test.
  */
 public final class PgBouncer implements AutoCloseable {

@@ -51,7 +51,7 @@ public final class PostgresServer implements AutoCloseable {
         return shared;
     }
 
-    /** One that no other test has; whoever makes it closes it. */
+    /** One that no other test has; the test that makes it closes it. */
     public static PostgresServer own() throws IOException {
         return new PostgresServer(Files.createTempDirectory("keyway-postgres-"), Ports.free());
     }

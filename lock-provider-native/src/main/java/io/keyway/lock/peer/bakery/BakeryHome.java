@@ -307,7 +307,7 @@ class BakeryHome implements Machine {
             sayToAll(said(request, turn), turn);
             HomeCall.Want want = request.want;
             if (request.mode().isSoft() && want.wantPlace()) {
-                // It has its answer, whoever else is there: it waits, if only for its time.
+                // It has its answer, also while others are there: it waits, if only for its time.
                 call(want.name(), new HomeCall.Placed(want.number(), 0, List.of()), turn);
             }
         }

@@ -79,7 +79,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A soft writer is let in when nobody else is known here, and gives way to whoever comes before it holds.
  *   <li>B4. What a home has dropped, or does not say again, is over here. Messages of a session come in order, and
  *       those of an earlier session never after those of a later one.
- *   <li>B5. A leader that starts anew is silent until nothing that its former lives have said is counted: a life that
+ *   <li>B5. A leader that starts again is silent until nothing that its former lives have said is counted: a life that
  *       is quarantined at its start for one of the longest leases more than that.
  *   <li>V3. A leader that has got a seat is silent until nothing that the former one has said is counted, which is two
  *       leases after the view was elected by which it got it. That it has spoken in its seat is on its disk: a life

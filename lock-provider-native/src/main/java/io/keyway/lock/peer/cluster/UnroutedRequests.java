@@ -50,7 +50,7 @@ final class UnroutedRequests {
         }
     }
 
-    /** Nobody answers; whoever waits hears why, once for each cause. */
+    /** Nobody answers; those who wait hear why, once for each cause. */
     void trouble(Unreachable why) {
         if (!why.equals(trouble)) {
             trouble = why;

@@ -14,7 +14,7 @@ import java.util.TreeSet;
 /** What others have told a member of what they have promised, which has no record itself. */
 final class Reminders {
     private final TreeMap<String, Promised> answers = new TreeMap<>();
-    /** Who was missing, as the operator was told last; empty before. */
+    /** Who was missing, as the log said last; empty before. */
     private Set<String> told = Set.of();
 
     void put(String member, Promised answer) {
@@ -64,7 +64,7 @@ final class Reminders {
 
     /**
      * Whether enough have answered: majorities of others that have forgotten nothing, or all others of the latest view.
-     * If not, the operator is told who is missing.
+     * If not, the log says who is missing.
      */
     boolean areEnough(String self, List<String> ofLatest, Turn turn) {
         Set<String> sound = new TreeSet<>();

@@ -456,7 +456,7 @@ class LamportProcess implements Machine {
         }
     }
 
-    /** As long as not all have answered nobody may hold what it waits for, and it is told nothing. */
+    /** As long as not all have answered nobody may hold what it waits for, and it learns nothing. */
     private void place(Entry entry, int ahead, Turn turn) {
         Own request = entry.own;
         if (request != null

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  *       its table, leaves these in the place of a horizon.
  *   <li><i>The records.</i> What has no time was forced as a record: votes, seats, "open by the seat since this view",
  *       tickets. A machine that finds no record has none that counts. It does not conclude from the end of a quarantine
- *       that there was none: what was not learned anew is still lost after any number of starts.
+ *       that there was none: what was not learned again is still lost after any number of starts.
  *   <li><i>The directory is one.</i> If one of its files is missing, damaged, empty, of another member or algorithm, or
  *       not the one that was written (a copy, a file that was restored or changed), all records are lost and the run
  *       waits as if its disk were new. They are removed from the disk before the run forces anything, since its first
@@ -108,7 +108,7 @@ public record PreviousRun(Quarantine quarantine, CarriedOverGrants carriedOver) 
     }
 
     /**
-     * In nanoseconds. Whoever starts after this life must wait for what this life waits for, or has taken over.
+     * In nanoseconds. A life that starts after this one must wait for what this life waits for, or has taken over.
      */
     public long awaitedNanos() {
         return Math.max(quarantine.horizon().toNanos(), carriedOver.longest());

@@ -34,12 +34,12 @@ import org.jspecify.annotations.Nullable;
  * <p>The file has two areas of one size, all of it preallocated, so that a full disk does not stop a write (on file
  * systems that overwrite in place). Records are appended to one area. When that is full, the last record of each
  * machine is written to the beginning of the other one, over what it had before, and appending goes on there. Only
- * records that do not fit into an area any more need room on the disk: the file is then made anew, larger, beside
+ * records that do not fit into an area any more need room on the disk: the file is then made again, larger, beside
  * itself, and put in its own place.
  *
- * <p>What is forced together is one group, with its number, its length and its sum. Whoever forces waits for the disk,
+ * <p>What is forced together is one group, with its number, its length and its sum. The caller waits for the disk,
  * and forces no more if that fails. So a group that is not whole and has none behind it is the last one, of which
- * nobody was told: it is left out, with all its records. One that has a later group behind it was promised, as was
+ * nobody has heard: it is left out, with all its records. One that has a later group behind it was promised, as was
  * that: the file is damaged then, and all that was in it is lost. So it is if the file is missing or empty, or is not
  * the one that was written: each group says in which file it was written, and when. A disk that changes the last group
  * after it has written it is not guarded against.
@@ -224,7 +224,7 @@ public final class RecordFile implements AutoCloseable {
         for (ByteBuffer group = group(bytes, 0); group != null; group = group(bytes, size)) {
             long next = group.getLong(SUMMED);
             if (newest != null && next != number + 1) {
-                break; // written before this area was written anew, unless it is a later one
+                break; // written before this area was written again, unless it is a later one
             }
             number = next;
             newest = group;
@@ -276,7 +276,7 @@ public final class RecordFile implements AutoCloseable {
         }
     }
 
-    /** Nobody was told of what follows the last group, unless a later one stands somewhere. */
+    /** Nobody has heard of what follows the last group, unless a later one stands somewhere. */
     private void noneLater(ByteBuffer all) throws Lost {
         for (int at = HEADER; at + GROUP_HEADER <= all.limit(); at++) {
             ByteBuffer later = group(all, at);

@@ -52,14 +52,14 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Invariants.</b> A grant ends by the holder's word (RELEASE, ACCEPTED, REVOKED, WITHDRAW) or by that of the
  * sessions (expiry, end of session; with all others, when another member leads), and by nothing else; each message that
  * ends one names its token. Grants that stand together are admitted together by {@link Admission}. Nobody who is heard
- * is overtaken, but for whoever is refused by its own view of the permits: who comes later is granted later, and soft
+ * is overtaken, except a request that its own view of the permits refuses: who comes later is granted later, and soft
  * writers after all. While anybody waits, and for a while after clients have taken the lock from each other, a holder
  * in its way that could cache it knows that it is wanted. While an upgrade waits nobody is granted; it ends with its
  * read grant at the latest. As long as a client may take permits from its cache for a user who sees few, no more are
  * out than that. A request that does not wait is in the queue only while a recall of its own, one before it that does
  * not wait either, or the quarantine is unanswered. A name is a flat lock or a level of trees, by what stands or waits;
  * a request of the other kind is refused. At a level several grants may wait to be raised, each before all requests,
- * and whoever stands beside all that is before it is granted.
+ * and each that stands beside all that is before it is granted.
  */
 public class LockManager implements Machine {
     private static final int PATIENCE = 0;

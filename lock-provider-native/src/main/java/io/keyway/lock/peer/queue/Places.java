@@ -27,7 +27,7 @@ record Places(Key key, Grants grants, Admission admission, Waiters waiters) {
         }
     }
 
-    /** Whoever was kept out, and is not any more or has a grant in its way by now, learns its place. */
+    /** A request that was kept out, and is not any more or has a grant in its way by now, learns its place. */
     void tellThoseKeptOut(boolean mayGrant, Turn turn) {
         int ahead = 0;
         for (WaitQueue.Wait wait : waiters.queued()) {

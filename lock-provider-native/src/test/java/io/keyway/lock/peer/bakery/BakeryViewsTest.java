@@ -68,7 +68,7 @@ class BakeryViewsTest {
         assertThat(replaced(UnsafeBakery.SPEAKS_IN_A_NEW_SEAT).holders()).isEqualTo(2);
     }
 
-    /** The same, and d ends before it has said anything, and starts anew: it has no lease to wait for. */
+    /** The same, and d ends before it has said anything, and starts again: it has no lease to wait for. */
     private static BakeryWorld replacedAndStartedAnew(UnsafeBakery variant) {
         BakeryWorld world = replaced(variant);
         world.restart("d", false);

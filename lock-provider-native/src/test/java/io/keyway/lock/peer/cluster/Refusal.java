@@ -9,14 +9,14 @@ import io.keyway.lock.Locks;
 import java.util.Arrays;
 import java.util.function.IntFunction;
 
-/** What an application is told by {@code open} when it may not connect. */
+/** What {@code open} throws to an application that may not connect. */
 final class Refusal {
     private static final int MOST_SECONDS = 100;
 
     private Refusal() {}
 
     /**
-     * Opens until the refusal has those words in it. It is told at the end of the time for connecting, in which a busy
+     * Opens until the refusal has those words in it. It comes at the end of the time for connecting, in which a busy
      * machine may not come as far as the proof: each attempt has twice the time of the one before.
      *
      * @param url of the time for connecting, in seconds

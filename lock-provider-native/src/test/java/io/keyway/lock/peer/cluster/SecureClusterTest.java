@@ -111,7 +111,7 @@ class SecureClusterTest {
         }
     }
 
-    /** Looks what an application is told. */
+    /** Looks what an application hears. */
     private CompletableFuture<Void> refused(MemberList list, String options, String... words) {
         return CompletableFuture.runAsync(
                 () -> assertThat(Refusal.await(seconds -> url(list, seconds, options), 5, words))

@@ -90,7 +90,7 @@ class SecureFailoverTest {
         }
     }
 
-    /** Looks what an application is told. */
+    /** Looks what an application hears. */
     private CompletableFuture<Void> refused(String options, String... words) {
         return CompletableFuture.runAsync(() -> assertThat(Refusal.await(
                         seconds -> url("&connect=eager&connectTimeout=" + seconds + "s" + options), 3, words))

@@ -110,7 +110,7 @@ class StartOverTest {
         for (String next : List.of("failover", "bakery")) {
             Path data = directory.resolve("then-" + next);
             start(data, "bakery", HOUR, true).close();
-            Files.delete(data.resolve("records")); // and was not made anew
+            Files.delete(data.resolve("records")); // and was not made again
             try (ClusterMember again = start(data, next, HOUR, false)) {
                 assertThat(again.quarantined()).isTrue();
             }

@@ -222,7 +222,7 @@ class WaitsTest extends InOneWorld {
         assertThat(beside.read().tryAcquire()).isPresent();
     }
 
-    /** Nobody was told of that one, since the call waited for another one too. */
+    /** No call has returned that one, since the call waited for another one too. */
     @Test
     void anUpgradeThatIsGivenUpAfterItsGrantIsAReaderAgain() throws Exception {
         DistributedReadWriteLock beside = client().readWriteLock("a");

@@ -83,7 +83,7 @@ final class DrainChecks {
     }
 
     @Check(rules = "LK-401 LK-1209", needs = Feature.DRAIN, from = Profile.SMOKE)
-    @Hint("Does the store answer a soft writer that waits for nobody, but for its time without readers?")
+    @Hint("Does the store answer a soft writer that waits for nobody, only for its time without readers?")
     void aSoftWriterWhoseTimeHasNotComeIsNotAcquired(CheckContext t) throws Exception {
         DistributedLock soft = t.client("writer")
                 .readWriteLock(t.name(), WriterPolicy.softAfter(LONG))

@@ -253,13 +253,13 @@ final class ElectionChecks {
         });
         leads(t, "the only candidate", candidacy);
         Task<Boolean> ends = t.start("the end of a leadership that " + what, () -> end.accept(candidacy));
-        t.until("a candidate that " + what + " is told", () -> taken.get() != null || failed.get() > 0);
+        t.until("a candidate that " + what + " is notified", () -> taken.get() != null || failed.get() > 0);
         ends.get();
         candidacy.close();
         t.expectEqual("failures of another client's attempt", 0, failed.get());
         t.expect(
                 Boolean.TRUE.equals(taken.get()),
-                "when a candidate that " + what + " was told so another client was granted the lock already");
+                "when a candidate that " + what + " was notified another client was granted the lock already");
     }
 
     @Check(rules = "LK-1810", needs = Feature.BREAK, from = Profile.SMOKE)

@@ -67,7 +67,7 @@ final class ServerChecks {
                 t.expect(
                         lease.isPresent(),
                         "after a restart of the server a try that waits " + text(wait)
-                                + " was told that somebody else has a lock that nobody has ever held");
+                                + " heard that somebody else has a lock that nobody has ever held");
                 lease.orElseThrow().release();
             }
         }

@@ -67,7 +67,7 @@ final class TransactionWaitChecks {
     @Check(
             rules = "LK-1914 LK-1901",
             needs = {Feature.TRANSACTIONS, Feature.TREE})
-    @Hint("Is a request that fails before anybody waits kept until somebody is told?")
+    @Hint("Is a request that fails before anybody waits kept until a call throws it?")
     void aFailureIsToldBeforeAllIsHeld(CheckContext t) throws Exception {
         LockClient other = t.client("other");
         Lease tree = other.tree(t.name("2")).write().acquire();
@@ -88,7 +88,7 @@ final class TransactionWaitChecks {
                     transaction.awaitAll();
                     return null;
                 });
-                t.expectEqual("the status after a failure was told", Status.HELD, transaction.status());
+                t.expectEqual("the status after a failure was thrown", Status.HELD, transaction.status());
             }
             transaction.ensureHeld(t.name("1"));
         }

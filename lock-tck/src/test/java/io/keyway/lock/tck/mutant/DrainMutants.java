@@ -67,7 +67,7 @@ final class DrainMutants {
             Mutant.client(
                     "167",
                     "soft-hears-nothing",
-                    "a soft writer whose limit is over before its time is told that nobody answers",
+                    "a soft writer whose limit is over before its time hears that nobody answers",
                     "LK-401",
                     Silent::new));
 
