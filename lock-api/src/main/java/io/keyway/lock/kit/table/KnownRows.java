@@ -15,13 +15,19 @@ import io.keyway.lock.spi.Request;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of a {@link RowStore} as one client remembers them, and how it changes one: it reads the row, has a rule
  * decide what becomes of it, and writes it if nobody was faster; else it decides anew on the row that stood in the way.
+ *
+ * <p>A client that is far from the store may find others faster each time. After {@link #MISSED} such writes it asks
+ * the store to keep others from the row while it decides.
  *
  * <p>The first try of a request supposes that the key is free and writes at once. The row of a grant is remembered, and
  * its release or renewal supposes that nobody has changed it. What is remembered is trusted for no longer than the
@@ -41,6 +47,9 @@ final class KnownRows {
     interface Rule<A> {
         Step<A> of(Row row, RowRules.Look look) throws NotExecutedException;
     }
+
+    /** So many writes of a verb may find that others were faster. */
+    private static final int MISSED = 2;
 
     private final RowStore store;
     private final RowRules rules;
@@ -103,36 +112,119 @@ final class KnownRows {
                 remember(key, written.stored(), asked);
                 return written.done()
                         ? new Done<>(step.answer(), written.stored().row())
-                        : decide(key, written.stored(), deadline, rule);
+                        : decide(key, written.stored(), 1, deadline, rule);
             }
         }
         Stored read = store.read(key, deadline);
         remember(key, read, asked);
-        return decide(key, read, deadline, rule);
+        return decide(key, read, 0, deadline, rule);
     }
 
     /** Carries out a rule on a row that was read just now, or on the one that stands there when it is written. */
-    private <A> Done<A> decide(LockKey key, Stored read, Deadline deadline, Rule<A> rule) throws Exception {
+    private <A> Done<A> decide(LockKey key, Stored read, int missed, Deadline deadline, Rule<A> rule) throws Exception {
+        Decision<A> decision = new Decision<>(key, rule);
         Stored stands = read;
+        int left = MISSED - missed;
         while (true) {
-            Row row = rules.expired(stands.row(), stands.now());
-            Step<A> step = rule.of(row, new RowRules.Look(stands.now(), tells));
-            if (!step.writes()) {
-                RowStore.Listener own = listener;
-                if (own != null) {
-                    step.notices().forEach(own::told);
-                }
-                return new Done<>(step.answer(), row);
+            Write write = decision.on(stands).orElse(null);
+            if (write == null) {
+                return decision.done();
             }
             deadline.check("the row of " + key + " was written, since others were faster");
-            List<Notice> notices = new ArrayList<>(rules.noticesOfExpiry(stands.row(), row));
-            notices.addAll(step.notices());
-            Write write = new Write(key, store.expected(stands), step.row(), step.heard(), notices);
-            Written written = write(List.of(write), deadline).get(0);
+            Written written = left-- == 0
+                    ? writeLocked(write, decision, deadline)
+                    : write(List.of(write), deadline).get(0);
             if (written.done()) {
-                return new Done<>(step.answer(), written.stored().row());
+                return decision.done(written);
+            }
+            if (!decision.writes()) {
+                return decision.done();
             }
             stands = written.stored();
+        }
+    }
+
+    /** As {@link #write}, where the store can lock a row. */
+    private <A> Written writeLocked(Write missed, Decision<A> decision, Deadline deadline) throws Exception {
+        long asked = clock.getAsLong();
+        Optional<Written> written;
+        boolean answered = false;
+        try {
+            written = store.writeLocked(missed, decision, deadline);
+            answered = true;
+        } finally {
+            if (!answered) {
+                rows.remove(missed.key());
+            }
+        }
+        if (written.isEmpty()) {
+            return write(List.of(missed), deadline).get(0);
+        }
+        remember(missed.key(), written.get().stored(), asked);
+        return written.get();
+    }
+
+    /** What a rule made of the row on which it decided last. */
+    private final class Decision<A> implements Function<Stored, Optional<Write>> {
+        private final LockKey key;
+        private final Rule<A> rule;
+        private Row row = Row.FREE;
+        private @Nullable Step<A> step;
+        private @Nullable NotExecutedException refused;
+
+        Decision(LockKey key, Rule<A> rule) {
+            this.key = key;
+            this.rule = rule;
+        }
+
+        /** A store knows nothing of what a rule refuses: it has nothing to write then. */
+        @Override
+        public Optional<Write> apply(Stored stands) {
+            try {
+                refused = null;
+                return on(stands);
+            } catch (NotExecutedException e) {
+                refused = e;
+                step = null;
+                return Optional.empty();
+            }
+        }
+
+        Optional<Write> on(Stored stands) throws NotExecutedException {
+            row = rules.expired(stands.row(), stands.now());
+            Step<A> made = rule.of(row, new RowRules.Look(stands.now(), tells));
+            step = made;
+            if (!made.writes()) {
+                return Optional.empty();
+            }
+            List<Notice> notices = new ArrayList<>(rules.noticesOfExpiry(stands.row(), row));
+            notices.addAll(made.notices());
+            return Optional.of(new Write(key, store.expected(stands), made.row(), made.heard(), notices));
+        }
+
+        /** Whether it has decided to write. */
+        boolean writes() {
+            return refused == null && made().writes();
+        }
+
+        private Step<A> made() {
+            return Objects.requireNonNull(step, "decided");
+        }
+
+        /** What it came to without a write. */
+        Done<A> done() throws NotExecutedException {
+            if (refused != null) {
+                throw refused;
+            }
+            RowStore.Listener own = listener;
+            if (own != null) {
+                made().notices().forEach(own::told);
+            }
+            return new Done<>(made().answer(), row);
+        }
+
+        Done<A> done(Written written) {
+            return new Done<>(made().answer(), written.stored().row());
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * A store that keeps one row for each lock and semaphore, and can change a row in one step. It knows nothing of queues:
@@ -219,6 +220,24 @@ public interface RowStore extends AutoCloseable {
      * @throws Exception if it may have been written; {@code NotExecutedException} if it surely was not
      */
     Written write(Write write, Deadline deadline) throws Exception;
+
+    /**
+     * Reads a row and writes what is made of it, while nobody else writes that row: for a client to which others were
+     * faster twice, since it is far from the store, and which would lose its lease by that. A store that can lock a row
+     * does so for one round trip of this client, and no longer than the deadline, whatever becomes of the client.
+     *
+     * @param missed the write that failed because of another one: of the same key, and for the same purpose
+     * @param decision what to write by the row that stands; empty if nothing. It may be asked several times, and the
+     *     last answer counts
+     * @param deadline when the call has to end
+     * @return what became of it, not done if nothing was to be written; empty if this store cannot lock a row, and has
+     *     done nothing, as by default
+     * @throws Exception as {@link #write}
+     */
+    default Optional<Written> writeLocked(Write missed, Function<Stored, Optional<Write>> decision, Deadline deadline)
+            throws Exception {
+        return Optional.empty();
+    }
 
     /**
      * As {@link #write} of each, in order, each on its own; overridden where several go in one request.

@@ -17,10 +17,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +58,35 @@ final class MemoryRows implements RowStore {
 
     /** Runs once, before the next write is carried out: somebody else is faster. */
     Runnable before = () -> {};
+
+    /** Runs before each write of a row that is not locked: somebody else is always faster. */
+    Runnable always = () -> {};
+
+    /** Whether it can lock a row. */
+    boolean locks;
+
+    /** Runs when a row was locked, before it is read. */
+    Runnable whenLocked = () -> {};
+
+    /** How often a row was locked. */
+    int locked;
+
+    @Override
+    public synchronized Optional<Written> writeLocked(
+            Write missed, Function<Stored, Optional<Write>> decision, Deadline deadline) throws Exception {
+        if (!locks) {
+            return Optional.empty();
+        }
+        locked++;
+        Runnable faster = always;
+        always = () -> {};
+        whenLocked.run();
+        Stored stands = stored(missed.key());
+        Optional<Write> write = decision.apply(stands);
+        Written written = write.isEmpty() ? new Written(false, stands) : carryOut(write.get());
+        always = faster;
+        return Optional.of(written);
+    }
 
     boolean loseReply;
 
@@ -137,6 +168,10 @@ final class MemoryRows implements RowStore {
         Runnable faster = before;
         before = () -> {};
         faster.run();
+        Runnable other = always;
+        always = () -> {};
+        other.run();
+        always = other;
         Stored stands = stored(write.key());
         if (!write.isFor(stands)) {
             return new Written(false, stands);

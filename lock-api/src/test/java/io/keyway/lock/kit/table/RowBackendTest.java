@@ -136,6 +136,62 @@ class RowBackendTest {
         assertThat(store.writes).as("nothing was written for them").isEqualTo(1);
     }
 
+    /** As one that is far from the store, where clients beside it write the same row. */
+    @Test
+    void aClientThatIsOvertakenTwiceHasTheRowLocked() throws Exception {
+        store.locks = true;
+        RowBackend near = backend();
+        Grant grant = granted(first.attempt(permit(), LIMIT));
+        store.always = () -> takesAndGivesBack(near);
+        Grant second = granted(first.attempt(permit(), LIMIT));
+        assertThat(store.locked).as("a request").isEqualTo(1);
+        assertThat(first.renew(List.of(grant, second), LIMIT)).containsExactly(Answer.DONE, Answer.DONE);
+        assertThat(store.locked).as("a renewal").isEqualTo(2);
+        assertThat(first.release(grant, LIMIT)).isEqualTo(Answer.DONE);
+        assertThat(store.locked).as("a release").isEqualTo(3);
+        assertThat(first.release(grant, LIMIT)).isEqualTo(Answer.NOT_HELD);
+        assertThat(store.locked).as("what writes nothing").isEqualTo(3);
+        pass(TTL);
+        assertThat(first.renew(List.of(second), LIMIT)).containsExactly(Answer.NOT_HELD);
+    }
+
+    private void takesAndGivesBack(RowBackend client) {
+        try {
+            assertThat(client.release(granted(client.attempt(permit(), LIMIT)), LIMIT))
+                    .isEqualTo(Answer.DONE);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void withdrawn(Request request) {
+        try {
+            first.withdraw(request, LIMIT);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Request permit() {
+        return new Request(
+                ++ids, LockKey.semaphore("seats"), LockMode.PERMITS, 1, 9, TTL, true, new Owner("somebody", Map.of()));
+    }
+
+    /** What the rule refuses on the row that is locked is refused, and nothing is written. */
+    @Test
+    void aRequestThatWasWithdrawnIsNotGrantedByTheRowThatIsLocked() throws Exception {
+        store.locks = true;
+        RowBackend near = backend();
+        // With a row that is not free, whoever is overtaken has to decide anew.
+        granted(first.attempt(permit(), LIMIT));
+        Request request = permit();
+        store.always = () -> takesAndGivesBack(near);
+        store.whenLocked = () -> withdrawn(request);
+        assertThatThrownBy(() -> first.attempt(request, LIMIT))
+                .isInstanceOf(NotExecutedException.class)
+                .hasMessageContaining("was withdrawn");
+    }
+
     @Test
     void whoIsOvertakenDecidesAnew() throws Exception {
         store.before = () -> sure(second, exclusive());
