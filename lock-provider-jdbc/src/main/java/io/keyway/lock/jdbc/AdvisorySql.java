@@ -72,6 +72,15 @@ final class AdvisorySql {
         }
     }
 
+    /** Whether nothing can be written there: a token is a write, too. */
+    static boolean isReadOnly(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("SHOW transaction_read_only")) {
+            result.next();
+            return result.getString(1).equals("on");
+        }
+    }
+
     /** Notes which process of the server that session is. */
     static void identify(DbSession session) throws SQLException {
         try (Statement statement = session.borrowed.connection.createStatement();

@@ -68,6 +68,13 @@ final class Batches {
             return deadline.nanos() > least;
         }
 
+        /** One of several rows that cannot be read was not written, and will be asked for alone. */
+        void failIfUnreadable(Stored stored, TableName table) {
+            if (keys.size() == 1 && stored.version() == SqlText.UNREADABLE) {
+                failure = new NotExecutedException(SqlText.unreadable(keys.get(0), table));
+            }
+        }
+
         /** What may go in one statement: only then has a refusal changed nothing of all of them. */
         int kind() {
             return writes.isEmpty() ? 0 : writes.get(0).expected() == RowStore.IF_FREE ? 1 : 2;
@@ -131,7 +138,7 @@ final class Batches {
         List<Call> batch = gather(first, lane);
         lanes.lock.unlock();
         try {
-            carryOut(batch);
+            carryOut(batch, lane);
         } finally {
             lanes.lock.lock();
             batch.forEach(call -> call.done = true);
@@ -165,18 +172,18 @@ final class Batches {
         return batch;
     }
 
-    private void carryOut(List<Call> batch) {
+    private void carryOut(List<Call> batch, Purpose lane) {
         // Of the one whose thread this is: a caller with less time leaves by itself, and costs the others nothing.
         Deadline deadline = batch.get(0).deadline;
         try {
-            connections.on(deadline, connection -> {
+            connections.on(lane, deadline, connection -> {
                 statement(connection, batch);
                 return true;
             });
         } catch (NotExecutedException e) {
             if (batch.size() > 1 && e.getCause() instanceof SQLException) {
                 // What one of them is refused for is not the fault of the others.
-                batch.forEach(call -> carryOut(List.of(call)));
+                batch.forEach(call -> carryOut(List.of(call), lane));
             } else {
                 batch.forEach(call -> call.failure = e);
             }
@@ -199,12 +206,14 @@ final class Batches {
             int at = 0;
             for (Call call : batch) {
                 call.read = read.subList(at, at += call.keys.size());
+                call.failIfUnreadable(call.read.get(0), table);
             }
         } else {
             List<Written> written = dialect.write(connection, table, writes, notices);
             int at = 0;
             for (Call call : batch) {
                 call.written = written.subList(at, at += call.keys.size());
+                call.failIfUnreadable(call.written.get(0).stored(), table);
             }
         }
     }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,17 +43,22 @@ final class Connections implements AutoCloseable {
     private final Dialect dialect;
     private final Lanes lanes;
     private final Watched watched = new Watched();
+    private final @Nullable SharedSource shared;
     private final ReentrantLock opening = new ReentrantLock();
     private @Nullable HikariDataSource own;
     private boolean closed;
     private volatile boolean leavesNothing;
     private volatile boolean sharesSessions;
 
-    Connections(JdbcSettings settings, Dialect dialect) {
+    /** {@code keeps} is whether renewals and releases need a connection each time, and not one that has the lock. */
+    Connections(JdbcSettings settings, Dialect dialect, boolean keeps) {
         this.settings = settings;
         this.dialect = dialect;
+        DataSource given = settings.dataSource().orElse(null);
+        this.shared = given == null ? null : new SharedSource(given, settings, keeps, threads());
         // One is kept in any case, and where the database tells of changes one listens.
-        this.lanes = new Lanes(settings.get(JdbcOptions.CONNECTIONS) - (dialect.tells() ? 2 : 1));
+        this.lanes =
+                new Lanes(settings.get(JdbcOptions.CONNECTIONS) - (dialect.tells() ? 2 : 1), shared != null && keeps);
     }
 
     /**
@@ -67,16 +73,16 @@ final class Connections implements AutoCloseable {
             throw busy();
         }
         try {
-            return on(deadline, work);
+            return on(lane, deadline, work);
         } finally {
             lanes.give(lane);
         }
     }
 
-    /** As {@link #call}, by a caller that has a lane. */
-    <T> T on(Deadline deadline, Work<T> work) throws Exception {
-        try (Borrowed borrowed = borrow()) {
-            borrowed.limit(deadline);
+    /** As {@link #call}, by a caller that has that lane. */
+    <T> T on(Purpose lane, Deadline deadline, Work<T> work) throws Exception {
+        try (Borrowed borrowed = borrow(lane, deadline)) {
+            borrowed.limit(shared != null && lane == Purpose.ASKING ? shared.limit(borrowed, deadline) : deadline);
             while (true) {
                 try {
                     return watched(borrowed.connection, deadline, work);
@@ -187,27 +193,46 @@ final class Connections implements AutoCloseable {
                 && (dialect.failure(e) == Dialect.Failure.UNKNOWN || dialect.failure(e) == Dialect.Failure.READ_ONLY);
     }
 
-    /** A connection for as long as the caller wants it, beside all others; for listening. */
-    Borrowed borrow() throws NotExecutedException {
-        HikariDataSource pool = null;
+    /** A connection for as long as the caller wants it, beside all others, as for listening. */
+    Borrowed borrow(Deadline deadline) throws NotExecutedException {
+        SharedSource source = shared;
+        return source == null ? own() : ready(() -> source.take(deadline));
+    }
+
+    private Borrowed borrow(Purpose lane, Deadline deadline) throws NotExecutedException {
+        SharedSource source = shared;
+        return source == null ? own() : ready(() -> source.take(lane, deadline));
+    }
+
+    /** Whether the application has taken all connections, as far as is known. */
+    boolean isFull() {
+        return shared != null && shared.isFull();
+    }
+
+    private Borrowed own() throws NotExecutedException {
+        HikariDataSource pool = pool();
+        return ready(() -> new Borrowed(pool.getConnection(), pool, null));
+    }
+
+    private Borrowed ready(Callable<Borrowed> source) throws NotExecutedException {
         try {
-            DataSource source = settings.dataSource().orElse(null);
-            if (source == null) {
-                pool = pool();
-                source = pool;
-            }
-            Borrowed borrowed = new Borrowed(source.getConnection(), pool);
+            Borrowed borrowed = source.call();
             if (leavesNothing) {
                 borrowed.leaveNothing(dialect);
             }
             return borrowed;
-        } catch (SQLException | RuntimeException e) {
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new NotExecutedException("interrupted before a connection to " + settings.place() + " was free", e);
+        } catch (NotExecutedException e) {
+            throw e;
+        } catch (Exception e) {
             for (Throwable cause = e; cause != null; cause = cause.getCause()) {
                 if (cause instanceof SQLException refused && dialect.failure(refused) == Dialect.Failure.UNWELCOME) {
                     throw unwelcome(refused);
                 }
             }
-            throw new NotExecutedException("no connection to " + settings.place() + ": " + why(e, pool != null), e);
+            throw new NotExecutedException("no connection to " + settings.place() + ": " + why(e, shared == null), e);
         }
     }
 
@@ -292,20 +317,26 @@ final class Connections implements AutoCloseable {
         if (pool != null) {
             pool.close();
         }
+        if (shared != null) {
+            shared.close();
+        }
     }
 
-    /** A connection that goes back as it was. */
+    /** A connection that goes back as it was, to whoever has given it. */
     static final class Borrowed implements AutoCloseable {
         final Connection connection;
         private final @Nullable HikariDataSource pool;
+        private final @Nullable SharedSource shared;
         private final boolean manual;
         private int timeout = -1;
         private boolean discarded;
         private Dialect.@Nullable Undo undo;
 
-        private Borrowed(Connection connection, @Nullable HikariDataSource pool) throws SQLException {
+        Borrowed(Connection connection, @Nullable HikariDataSource pool, @Nullable SharedSource shared)
+                throws SQLException {
             this.connection = connection;
             this.pool = pool;
+            this.shared = shared;
             boolean ready = false;
             try {
                 this.manual = !connection.getAutoCommit();
@@ -321,16 +352,24 @@ final class Connections implements AutoCloseable {
         }
 
         private void leaveNothing(Dialect dialect) throws SQLException {
-            boolean ready = false;
+            boolean ready = undo != null;
+            if (ready) {
+                return;
+            }
             try {
                 undo = dialect.leaveNothing(connection)
                         .orElseThrow(() -> new SQLException("this connection hides its driver, others did not"));
                 ready = true;
             } finally {
                 if (!ready) {
+                    discard();
                     close();
                 }
             }
+        }
+
+        boolean isDiscarded() {
+            return discarded;
         }
 
         /** Gives all that follows so much time. */
@@ -365,6 +404,13 @@ final class Connections implements AutoCloseable {
                 // The pool has none of it any more, and cannot take it back.
                 return;
             }
+            if (shared == null || !shared.takesBack(this)) {
+                restore();
+            }
+        }
+
+        /** It goes back to the pool that it came from. */
+        void restore() {
             try (connection) {
                 if (!discarded && timeout >= 0) {
                     connection.setNetworkTimeout(Runnable::run, timeout);

@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.jdbc;
 
+import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.LockException;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.NotExecutedException;
@@ -83,10 +84,10 @@ final class DbSessions implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        return open();
+        return open(deadline);
     }
 
-    /** Returns one that nobody has and that has no locks, but for the first; null if there is none and cannot be. */
+    /** Returns one that nobody has and that has no locks, except the first; null if there is none and cannot be. */
     @Nullable
     DbSession takeEmpty() throws NotExecutedException {
         lock.lock();
@@ -100,14 +101,14 @@ final class DbSessions implements AutoCloseable {
                     session.use.release();
                 }
             }
-            if (closed || all.size() + opening >= most) {
+            if (closed || all.size() + opening >= most || connections.isFull()) {
                 return null;
             }
             opening++;
         } finally {
             lock.unlock();
         }
-        return open();
+        return open(Deadline.after(settings.requestTimeout()));
     }
 
     /** Takes that one; false if it has ended, or was busy until the deadline. */
@@ -148,29 +149,11 @@ final class DbSessions implements AutoCloseable {
         }
     }
 
-    private DbSession open() throws NotExecutedException {
+    private DbSession open(Deadline deadline) throws NotExecutedException {
         DbSession session = null;
         boolean late;
         try {
-            DbSession fresh = new DbSession(connections.borrow());
-            session = fresh;
-            Deadline deadline = Deadline.after(settings.requestTimeout());
-            fresh.borrowed.limit(deadline);
-            connections.watched(fresh.borrowed.connection, deadline, connection -> {
-                refuseStandby(connection);
-                AdvisorySql.watchful(connection, settings.requestTimeout());
-                AdvisorySql.identify(fresh);
-                return true;
-            });
-        } catch (SQLException e) {
-            if (session != null) {
-                session.breakOff();
-                session = null;
-            }
-            if (dialect.failure(e) == Dialect.Failure.READ_ONLY) {
-                throw connections.readOnly(e);
-            }
-            throw new NotExecutedException("no session of " + settings.place() + ": " + Masked.message(e), e);
+            session = begin(deadline);
         } finally {
             lock.lock();
             try {
@@ -191,11 +174,41 @@ final class DbSessions implements AutoCloseable {
         return session;
     }
 
-    /** Whose locks keep nobody out at the primary. */
-    private void refuseStandby(Connection connection) throws SQLException {
+    private DbSession begin(Deadline deadline) throws NotExecutedException {
+        DbSession session = new DbSession(connections.borrow(deadline));
+        boolean ready = false;
+        try {
+            // It has the time of a request, whatever is left of the caller's: others will use it, too.
+            Deadline limit = Deadline.after(settings.requestTimeout());
+            session.borrowed.limit(limit);
+            connections.watched(session.borrowed.connection, limit, connection -> {
+                refuseUnfit(connection);
+                AdvisorySql.watchful(connection, settings.requestTimeout());
+                AdvisorySql.identify(session);
+                return true;
+            });
+            ready = true;
+            return session;
+        } catch (SQLException e) {
+            if (dialect.failure(e) == Dialect.Failure.READ_ONLY) {
+                throw connections.readOnly(e);
+            }
+            throw new NotExecutedException("no session of " + settings.place() + ": " + Masked.message(e), e);
+        } finally {
+            if (!ready) {
+                session.breakOff();
+            }
+        }
+    }
+
+    /** The address may lead to another database than at the start. The locks of a standby exclude nobody elsewhere. */
+    private void refuseUnfit(Connection connection) throws SQLException {
         Optional<String> why = dialect.obstacle(connection);
-        if (why.isPresent()) {
+        if (why.isPresent() && AdvisorySql.isReadOnly(connection)) {
             throw new SQLException("it " + why.get(), SqlText.READ_ONLY);
+        }
+        if (why.isPresent()) {
+            throw new InvalidLockUrlException(settings.url() + ": this database " + why.get());
         }
     }
 

@@ -3,10 +3,11 @@ package io.keyway.lock.jdbc;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.kit.table.Notice;
-import io.keyway.lock.kit.table.RowStore.Listed;
+import io.keyway.lock.kit.table.RowStore.Page;
 import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.kit.table.RowStore.Write;
 import io.keyway.lock.kit.table.RowStore.Written;
+import io.keyway.lock.spi.Deadline;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
+import java.util.function.Function;
 
 /**
  * What is said to a database in its own words. Each call has a connection for itself, in autocommit, whose network
@@ -161,7 +163,42 @@ interface Dialect {
             throws SQLException;
 
     /**
-     * {@return the next rows that are not free of names that begin with the prefix, in the order of their ids}
+     * A write of a row that is locked.
+     *
+     * @param write what to write
+     * @param notices who is to be notified of it by the database
+     */
+    record Locked(Write write, List<Notice> notices) {}
+
+    /** {@return whether {@link #writeLocked} can be asked for} */
+    default boolean locksRows() {
+        return false;
+    }
+
+    /**
+     * Reads a row, keeps others from writing it, and writes what is made of it: in one transaction, which the database
+     * ends at the deadline if this client does not.
+     *
+     * @param connection where to write
+     * @param table the names
+     * @param key of the row
+     * @param deadline when it has to be over
+     * @param decision what to write by the row that stands; empty if nothing. It is not asked if there is no row
+     * @return what became of it, not done if nothing was written
+     */
+    default Written writeLocked(
+            Connection connection,
+            TableName table,
+            LockKey key,
+            Deadline deadline,
+            Function<Stored, Optional<Locked>> decision)
+            throws SQLException {
+        throw new UnsupportedOperationException(name());
+    }
+
+    /**
+     * {@return the next rows that are not free of names that begin with the prefix, in the order of their ids, and the
+     * id after which the next page begins}
      *
      * @param connection where to ask
      * @param table the names
@@ -169,7 +206,7 @@ interface Dialect {
      * @param after the id of the last row of the page before; empty text for the first page
      * @param max the most rows
      */
-    List<Listed> list(Connection connection, TableName table, String prefix, String after, int max) throws SQLException;
+    Page list(Connection connection, TableName table, String prefix, String after, int max) throws SQLException;
 
     /**
      * {@return whether no client has begun to sweep for that long; then this one does, and the database remembers it}

@@ -5,7 +5,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.kit.table.Notice;
 import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore;
-import io.keyway.lock.kit.table.RowStore.Listed;
+import io.keyway.lock.kit.table.RowStore.Page;
 import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.kit.table.RowStore.Write;
 import io.keyway.lock.kit.table.RowStore.Written;
@@ -363,8 +363,7 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
-            throws SQLException {
+    public Page list(Connection connection, TableName table, String prefix, String after, int max) throws SQLException {
         return SqlText.list(connection, SqlText.list(table, NOW), prefix, after, max);
     }
 

@@ -15,8 +15,8 @@ public final class JdbcOptions {
 
     /** The application's own connections. */
     public static final Option<DataSource> DATA_SOURCE = declared(Option.object("dataSource", DataSource.class)
-            .withDescription("the application's DataSource, in place of connections of this client's own; it is used"
-                    + " for short transactions, one statement each, and never closed"));
+            .withDescription("the application's DataSource, in place of connections of this client's own; one of its"
+                    + " connections is kept, others are used for one statement each, and it is never closed"));
 
     /** What a lock is at the database. */
     public enum Mode {

@@ -23,6 +23,7 @@ final class Lanes {
     /** A lane has become free, or what was done on it has. */
     final Condition change = lock.newCondition();
 
+    private final boolean apart;
     private int asking;
     private boolean keeping = true;
 
@@ -30,15 +31,17 @@ final class Lanes {
      * Makes lanes.
      *
      * @param asking how many there are beside the one that is kept
+     * @param apart whether renewals and ends of grants have that one alone, since its connection is there for sure
      */
-    Lanes(int asking) {
+    Lanes(int asking, boolean apart) {
         this.asking = asking;
+        this.apart = apart;
     }
 
     /** {@return what the lane is good for; null if none is free for that purpose} With {@link #lock} held. */
     @Nullable
     Purpose tryTake(Purpose purpose) {
-        if (asking > 0) {
+        if (asking > 0 && !(apart && purpose == Purpose.KEEPING)) {
             asking--;
             return Purpose.ASKING;
         }

@@ -4,10 +4,11 @@ package io.keyway.lock.jdbc;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.kit.table.Notice;
 import io.keyway.lock.kit.table.RowStore;
-import io.keyway.lock.kit.table.RowStore.Listed;
+import io.keyway.lock.kit.table.RowStore.Page;
 import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.kit.table.RowStore.Write;
 import io.keyway.lock.kit.table.RowStore.Written;
+import io.keyway.lock.spi.Deadline;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -189,6 +191,58 @@ final class MariaDbDialect implements Dialect {
         }
     }
 
+    @Override
+    public boolean locksRows() {
+        return true;
+    }
+
+    @Override
+    public Written writeLocked(
+            Connection connection,
+            TableName table,
+            LockKey key,
+            Deadline deadline,
+            Function<Stored, Optional<Locked>> decision)
+            throws SQLException {
+        connection.setAutoCommit(false);
+        boolean committed = false;
+        try {
+            Optional<Stored> stands = lock(connection, table, key);
+            Optional<Locked> locked = stands.flatMap(decision);
+            if (locked.isEmpty()) {
+                return new Written(
+                        false,
+                        stands.isPresent()
+                                ? stands.get()
+                                : read(connection, table, List.of(key)).get(0));
+            }
+            List<Write> writes = List.of(locked.get().write());
+            Written written;
+            try (PreparedStatement statement = connection.prepareStatement(MariaDbStatements.changeLocked(table))) {
+                MariaDbStatements.bind(statement, writes);
+                written = answer(statement, result -> SqlText.written(result, writes))
+                        .get(0);
+            }
+            connection.commit();
+            committed = true;
+            return written;
+        } finally {
+            if (!committed) {
+                connection.rollback();
+            }
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private static Optional<Stored> lock(Connection connection, TableName table, LockKey key) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(MariaDbStatements.lock(table))) {
+            statement.setString(1, RowId.of(key));
+            return answer(
+                    statement,
+                    result -> result.next() ? Optional.of(SqlText.readable(key, table, result)) : Optional.empty());
+        }
+    }
+
     private interface Reader<T> {
         T from(ResultSet result) throws SQLException;
     }
@@ -209,11 +263,10 @@ final class MariaDbDialect implements Dialect {
     }
 
     @Override
-    public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
-            throws SQLException {
+    public Page list(Connection connection, TableName table, String prefix, String after, int max) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(MariaDbStatements.list(table))) {
             SqlText.listing(statement, prefix, after, max);
-            return answer(statement, SqlText::listed);
+            return answer(statement, result -> SqlText.listed(result, max));
         }
     }
 

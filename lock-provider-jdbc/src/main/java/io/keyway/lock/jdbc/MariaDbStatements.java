@@ -51,6 +51,9 @@ final class MariaDbStatements {
     private static final String ONE = variables();
     private static final String MANY = "DECLARE wanted LONGTEXT" + UTF8 + " DEFAULT ?;";
 
+    /** 1 where a replica, or one that was a primary, takes writes of administrators alone; a number or a word. */
+    private static final String READ_ONLY = "IF(CONCAT(@@global.read_only) IN ('0', 'OFF'), 0, 1)";
+
     static final String NOW = "TIMESTAMPDIFF(MICROSECOND, " + EPOCH + ", " + CLOCK + ")";
 
     private MariaDbStatements() {}
@@ -87,11 +90,12 @@ final class MariaDbStatements {
 
     static String read(TableName table, int keys) {
         return IN_UTC + "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks() + " WHERE id IN (" + marks(keys)
-                + ") UNION ALL SELECT NULL, @@global.read_only, NULL, NULL, " + NOW;
+                + ") UNION ALL SELECT NULL, " + READ_ONLY + ", NULL, NULL, " + NOW;
     }
 
     static String list(TableName table) {
-        return IN_UTC + SqlText.list(table, NOW);
+        return IN_UTC + "(" + SqlText.list(table, NOW) + ") UNION ALL SELECT NULL, " + READ_ONLY + ", NULL, NULL, "
+                + NOW + ", NULL, NULL";
     }
 
     static String over(TableName table, Duration kept, int max) {
@@ -133,20 +137,39 @@ final class MariaDbStatements {
         return transaction(table, rows, update(table, rows, "l.version = " + w(rows) + "expected"));
     }
 
+    /** Locks a row until the transaction ends. */
+    static String lock(TableName table) {
+        return IN_UTC + "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks() + " WHERE id = ? FOR UPDATE";
+    }
+
+    /** For one row that is locked, in the transaction that has locked it. */
+    static String changeLocked(TableName table) {
+        return guarded(table, 1, update(table, 1, "(l.version = w_expected OR (w_expected = 0 AND l.free))"), "");
+    }
+
     /** What stands before the name of a column of what is wanted: one row is variables, several are a table. */
     private static String w(int rows) {
         return rows == 1 ? "w_" : "w.";
     }
 
-    /** A failure within it leaves no transaction behind; one that ends it from outside does. */
     private static String transaction(TableName table, int rows, String work) {
+        return guarded(
+                table, rows, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION; " + work, " COMMIT;");
+    }
+
+    /**
+     * A failure within it leaves no transaction behind; one that ends it from outside does. A server that is read-only
+     * refuses the writes of most users by itself, but not those of administrators.
+     */
+    private static String guarded(TableName table, int rows, String work, String end) {
         String w = w(rows);
         return "BEGIN NOT ATOMIC " + (rows == 1 ? ONE : MANY) + " DECLARE tried BOOLEAN DEFAULT FALSE;"
-                + " DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;"
-                + " SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION; " + work + "; " + IN_UTC
+                + " DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END; " + work + "; IF " + READ_ONLY
+                + " THEN SIGNAL SQLSTATE '" + SqlText.READ_ONLY + "' SET MYSQL_ERRNO = " + SqlText.OPTION_PREVENTS
+                + ", MESSAGE_TEXT = 'the server is read-only (read_only), as a replica is'; END IF; " + IN_UTC
                 + "SELECT l.id, l.version, l.written, IF(l.writer = " + w + "writer, NULL, l.state), " + NOW + " FROM "
                 + rowsOf(table, rows) + (rows == 1 ? " WHERE" : " ON") + " l.id = " + w + "id"
-                + " UNION ALL SELECT NULL, 0, NULL, NULL, " + NOW + "; COMMIT; END";
+                + " UNION ALL SELECT NULL, 0, NULL, NULL, " + NOW + ";" + end + " END";
     }
 
     /** Several in the order in which they come, so that no two statements wait for each other. */

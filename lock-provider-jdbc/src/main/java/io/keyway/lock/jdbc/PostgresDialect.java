@@ -4,10 +4,11 @@ package io.keyway.lock.jdbc;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.kit.table.Notice;
 import io.keyway.lock.kit.table.RowStore;
-import io.keyway.lock.kit.table.RowStore.Listed;
+import io.keyway.lock.kit.table.RowStore.Page;
 import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.kit.table.RowStore.Write;
 import io.keyway.lock.kit.table.RowStore.Written;
+import io.keyway.lock.spi.Deadline;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Properties;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,12 +71,21 @@ final class PostgresDialect implements Dialect {
     /** How many pages of 8 KiB a sweep looks at by one statement, and for how many milliseconds at most. */
     private static final int PAGES = 1000;
 
+    /** The same by ranges of ids, about. */
+    private static final int SCATTERED_PAGES = 100;
+
     private static final int LOOKED_FOR = 2000;
 
     private static final int FOUND_AT_ONCE = 2000;
 
     /** How many rows go while nobody writes. */
     private static final int SWEPT_AT_ONCE = 200;
+
+    /** More tokens than all sessions take while one statement follows another. */
+    private static final int STEPS = 100_000;
+
+    /** The parts of a table of an earlier version, by the first four digits of the ids, which are evenly spread. */
+    private static final int PREFIXES = 0x10000;
 
     private final PostgresOneRow oneRow = new PostgresOneRow();
 
@@ -213,6 +224,60 @@ final class PostgresDialect implements Dialect {
         }
     }
 
+    @Override
+    public boolean locksRows() {
+        return true;
+    }
+
+    @Override
+    public Written writeLocked(
+            Connection connection,
+            TableName table,
+            LockKey key,
+            Deadline deadline,
+            Function<Stored, Optional<Locked>> decision)
+            throws SQLException {
+        try {
+            return lockAndWrite(connection, table, key, deadline, decision);
+        } catch (SQLException e) {
+            if (!QUEUE_IS_FULL.equals(e.getSQLState())) {
+                throw e;
+            }
+            return lockAndWrite(
+                    connection,
+                    table,
+                    key,
+                    deadline,
+                    stands -> decision.apply(stands).map(locked -> new Locked(locked.write(), List.of())));
+        }
+    }
+
+    /** The row is locked for one round trip: its write and the end of the transaction go together. */
+    private Written lockAndWrite(
+            Connection connection,
+            TableName table,
+            LockKey key,
+            Deadline deadline,
+            Function<Stored, Optional<Locked>> decision)
+            throws SQLException {
+        connection.setAutoCommit(false);
+        boolean committed = false;
+        try {
+            Stored stands = oneRow.lock(connection, table, key, deadline.millis());
+            Optional<Locked> locked = stands.version() == 0 ? Optional.empty() : decision.apply(stands);
+            Written written = locked.isEmpty()
+                    ? new Written(false, stands)
+                    : oneRow.writeAndCommit(connection, table, locked.get());
+            committed = locked.isPresent();
+            return written;
+        } finally {
+            if (!committed) {
+                connection.rollback();
+            }
+            connection.setAutoCommit(true);
+        }
+    }
+
     private List<Written> writeAndTell(
             Connection connection, TableName table, List<Write> writes, List<List<Notice>> notices)
             throws SQLException {
@@ -317,8 +382,7 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public List<Listed> list(Connection connection, TableName table, String prefix, String after, int max)
-            throws SQLException {
+    public Page list(Connection connection, TableName table, String prefix, String after, int max) throws SQLException {
         String sql = "(" + SqlText.list(table, NOW) + ") UNION ALL SELECT NULL, " + STANDBY + ", NULL, NULL, " + NOW
                 + ", NULL, NULL";
         return SqlText.list(connection, sql, prefix, after, max);
@@ -330,27 +394,34 @@ final class PostgresDialect implements Dialect {
     }
 
     /**
-     * Looks at some of the table's pages while others write, and takes away what it has found while nobody does: a new
-     * row takes its version before it is there, and must not bring one that is lower than that of the row that went in
-     * between. No index would help: with one on what changes by each write, the server could not write in place.
+     * Looks at some of the table's pages, before PostgreSQL 14 at a range of ids, while others write, and takes away
+     * what it has found while nobody does: a new row takes its version before it is there, and must not bring one that
+     * is lower than that of the row that went in between. No index would help: with one on what changes by each write,
+     * the server could not write in place.
      */
     @Override
     public Swept sweep(Connection connection, TableName table, Duration kept, long from) throws SQLException {
         String over = "over < " + NOW + " - " + kept.toNanos() / 1000;
-        long pages = 0;
+        long pages;
+        long end;
+        long step;
         List<String> ids = new ArrayList<>();
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET LOCAL statement_timeout = " + LOOKED_FOR);
-            String part = "";
-            if (connection.getMetaData().getDatabaseMajorVersion() >= RANGES_OF_PAGES) {
-                try (ResultSet result = statement.executeQuery(
-                        "SELECT pg_relation_size('" + table.locks() + "') / current_setting('block_size')::bigint")) {
-                    result.next();
-                    pages = result.getLong(1);
-                }
-                part = " AND ctid >= '(%d,0)'::tid AND ctid < '(%d,0)'::tid".formatted(from, from + PAGES);
+            try (ResultSet result = statement.executeQuery(
+                    "SELECT pg_relation_size('" + table.locks() + "') / current_setting('block_size')::bigint")) {
+                result.next();
+                pages = result.getLong(1);
             }
+            boolean byPages = connection.getMetaData().getDatabaseMajorVersion() >= RANGES_OF_PAGES;
+            end = byPages ? pages : PREFIXES;
+            // The rows of one range of ids are on as many pages, each of which may have to be read for it alone.
+            step = byPages ? PAGES : Math.max(1, PREFIXES / (pages / SCATTERED_PAGES + 1));
+            String part = byPages
+                    ? " AND ctid >= '(%d,0)'::tid AND ctid < '(%d,0)'::tid".formatted(from, from + step)
+                    : " AND id >= '%04x'".formatted(from)
+                            + (from + step < PREFIXES ? " AND id < '%04x'".formatted(from + step) : "");
             try (ResultSet result = statement.executeQuery(
                     "SELECT id FROM " + table.locks() + " WHERE " + over + part + " LIMIT " + FOUND_AT_ONCE)) {
                 while (result.next()) {
@@ -370,8 +441,8 @@ final class PostgresDialect implements Dialect {
                     statement -> statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE id IN ('"
                             + String.join("', '", some) + "') AND " + over));
         }
-        long next = ids.size() == FOUND_AT_ONCE ? from : from + PAGES;
-        return new Swept(gone, next < Math.max(pages, from + 1) ? OptionalLong.of(next) : OptionalLong.empty());
+        long next = ids.size() == FOUND_AT_ONCE ? from : from + step;
+        return new Swept(gone, next < Math.max(end, from + 1) ? OptionalLong.of(next) : OptionalLong.empty());
     }
 
     @Override
@@ -390,10 +461,26 @@ final class PostgresDialect implements Dialect {
             statement.executeUpdate("INSERT INTO " + table.settings() + " AS s (name, setting) VALUES ('"
                     + SqlText.FLOOR + "', " + floor
                     + ") ON CONFLICT (name) DO UPDATE SET setting = greatest(s.setting, EXCLUDED.setting)");
-            statement.execute(
-                    "SELECT setval('%1$s', greatest(%2$d, nextval('%1$s')))".formatted(table.tokens(), floor));
+            raise(statement, table, floor);
             return 0;
         });
+    }
+
+    /**
+     * Sessions take tokens meanwhile, which no lock of the table keeps out, and which must not come again: the sequence
+     * is set only if they cannot have come that far since it was asked; else it takes the steps that are left.
+     */
+    private static void raise(Statement statement, TableName table, long floor) throws SQLException {
+        long missing;
+        try (ResultSet result = statement.executeQuery("SELECT " + floor + " - nextval('" + table.tokens() + "')")) {
+            result.next();
+            missing = result.getLong(1);
+        }
+        if (missing > STEPS) {
+            statement.execute("SELECT setval('" + table.tokens() + "', " + floor + ")");
+        } else if (missing > 0) {
+            statement.execute("SELECT max(nextval('" + table.tokens() + "')) FROM generate_series(1, " + missing + ")");
+        }
     }
 
     private interface Work {

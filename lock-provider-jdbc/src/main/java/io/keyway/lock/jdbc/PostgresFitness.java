@@ -26,11 +26,14 @@ final class PostgresFitness {
 
     /**
      * Asks for how many keep old versions of rows, by how many transactions ago they began: of transactions that last
-     * for so long, and of replicas and slots, which always lag a little, when that is much.
+     * for so long, and of replicas and slots, which always lag a little, when that is much. The server's own workers
+     * and VACUUM do not count: they end by themselves, and most of them keep nothing.
      */
     static String oldSnapshots(String lasting) {
         return "SELECT count(*) FROM (SELECT age(backend_xmin) AS age, xact_start AS since FROM pg_stat_activity"
-                + " WHERE datname = current_database() OR datname IS NULL UNION ALL"
+                + " WHERE (datname = current_database() OR datname IS NULL)"
+                + " AND backend_type IS DISTINCT FROM 'autovacuum worker'"
+                + " AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum) UNION ALL"
                 + " SELECT age(xmin), NULL FROM pg_replication_slots UNION ALL"
                 + " SELECT age(transaction), prepared FROM pg_prepared_xacts WHERE database = current_database()) AS s"
                 + " WHERE age > CASE WHEN since < clock_timestamp() - interval '" + lasting

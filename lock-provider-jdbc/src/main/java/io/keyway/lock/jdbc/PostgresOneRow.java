@@ -80,7 +80,8 @@ final class PostgresOneRow {
     }
 
     /** Made once: the driver finds a statement by its text, whose hash a string keeps. */
-    private record Texts(Map<Way, String> alone, Map<Way, String> withRead, String read) {
+    private record Texts(
+            Map<Way, String> alone, Map<Way, String> withRead, Map<Way, String> last, String read, String lock) {
         static Texts of(TableName table, String telling) {
             String end = RETURNING + PostgresDialect.ON_DISK + telling;
             String change = changing(table);
@@ -93,7 +94,12 @@ final class PostgresOneRow {
                     + " WHERE id = ? UNION ALL SELECT NULL, " + PostgresDialect.STANDBY + ", NULL, NULL, " + NOW;
             Map<Way, String> withRead = new EnumMap<>(alone);
             withRead.replaceAll((way, text) -> text + "; " + read);
-            return new Texts(alone, withRead, read);
+            Map<Way, String> last = new EnumMap<>(alone);
+            last.replaceAll((way, text) -> text + "; COMMIT");
+            String lock =
+                    "SELECT " + SqlText.ROW + ", " + NOW + ", set_config('idle_in_transaction_session_timeout', ?,"
+                            + " true) FROM " + table.locks() + " WHERE id = ? FOR UPDATE";
+            return new Texts(alone, withRead, last, read, lock);
         }
 
         String of(Way way, boolean reads) {
@@ -123,30 +129,7 @@ final class PostgresOneRow {
         Texts texts = notices.isEmpty() ? plain(table) : telling(table);
         Stored stands;
         try (PreparedStatement statement = connection.prepareStatement(texts.of(way, contended))) {
-            int at = way == Way.FREE ? 0 : bind(statement, write);
-            if (way == Way.FREE) {
-                statement.setString(++at, write.row().text());
-            }
-            statement.setString(++at, id);
-            if (way == Way.CLAIM) {
-                statement.setString(++at, key.name().value());
-                statement.setString(++at, key.kind().name());
-            } else if (way != Way.CLAIM_AGAIN) {
-                statement.setLong(++at, write.expected());
-            }
-            if (!notices.isEmpty()) {
-                statement.setArray(
-                        ++at,
-                        connection.createArrayOf(
-                                "text",
-                                notices.stream()
-                                        .map(notice -> PostgresChannel.name(notice.client()))
-                                        .toArray()));
-                statement.setArray(
-                        ++at,
-                        connection.createArrayOf(
-                                "text", notices.stream().map(NoticeText::write).toArray()));
-            }
+            int at = bind(statement, way, write, id, notices);
             if (contended) {
                 statement.setString(++at, id);
             }
@@ -154,9 +137,7 @@ final class PostgresOneRow {
             try (ResultSet result = statement.getResultSet()) {
                 if (result.next()) {
                     remember(key, new Known(id, contended && !write.row().isFree()));
-                    long version = result.getLong(1);
-                    long written = result.getLong(2) * 1000;
-                    return new Written(true, new Stored(write.row().stamped(version, written), version, written));
+                    return done(write, result);
                 }
             }
             if (contended) {
@@ -174,6 +155,44 @@ final class PostgresOneRow {
             remember(key, new Known(id, true));
         }
         return new Written(false, stands);
+    }
+
+    private static Written done(Write write, ResultSet returned) throws SQLException {
+        long version = returned.getLong(1);
+        long written = returned.getLong(2) * 1000;
+        return new Written(true, new Stored(write.row().stamped(version, written), version, written));
+    }
+
+    /** Reads the row and locks it, in a transaction that the server ends if this client is silent for so long. */
+    Stored lock(Connection connection, TableName table, LockKey key, int millis) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(plain(table).lock)) {
+            statement.setString(1, Integer.toString(millis));
+            statement.setString(2, RowId.of(key));
+            try (ResultSet result = statement.executeQuery()) {
+                if (result.next()) {
+                    return SqlText.readable(key, table, result);
+                }
+            }
+        }
+        return read(connection, table, key);
+    }
+
+    /** Writes a row that is locked, and ends the transaction. */
+    Written writeAndCommit(Connection connection, TableName table, Dialect.Locked locked) throws SQLException {
+        Write write = locked.write();
+        List<Notice> notices = locked.notices();
+        Way way = way(write, false, !notices.isEmpty());
+        Texts texts = notices.isEmpty() ? plain(table) : telling(table);
+        try (PreparedStatement statement = connection.prepareStatement(Objects.requireNonNull(texts.last.get(way)))) {
+            bind(statement, way, write, RowId.of(write.key()), notices);
+            statement.execute();
+            try (ResultSet result = statement.getResultSet()) {
+                if (!result.next()) {
+                    throw new SQLException("a row that was locked has changed");
+                }
+                return done(write, result);
+            }
+        }
     }
 
     private static Way way(Write write, boolean unknown, boolean tells) {
@@ -210,6 +229,40 @@ final class PostgresOneRow {
 
     private Texts telling(TableName table) {
         return telling.computeIfAbsent(table, of -> Texts.of(of, TELLING));
+    }
+
+    private static int bind(PreparedStatement statement, Way way, Write write, String id, List<Notice> notices)
+            throws SQLException {
+        int at = way == Way.FREE ? 0 : bind(statement, write);
+        if (way == Way.FREE) {
+            statement.setString(++at, write.row().text());
+        }
+        statement.setString(++at, id);
+        if (way == Way.CLAIM) {
+            statement.setString(++at, write.key().name().value());
+            statement.setString(++at, write.key().kind().name());
+        } else if (way != Way.CLAIM_AGAIN) {
+            statement.setLong(++at, write.expected());
+        }
+        if (!notices.isEmpty()) {
+            statement.setArray(
+                    ++at,
+                    statement
+                            .getConnection()
+                            .createArrayOf(
+                                    "text",
+                                    notices.stream()
+                                            .map(notice -> PostgresChannel.name(notice.client()))
+                                            .toArray()));
+            statement.setArray(
+                    ++at,
+                    statement
+                            .getConnection()
+                            .createArrayOf(
+                                    "text",
+                                    notices.stream().map(NoticeText::write).toArray()));
+        }
+        return at;
     }
 
     private static int bind(PreparedStatement statement, Write write) throws SQLException {

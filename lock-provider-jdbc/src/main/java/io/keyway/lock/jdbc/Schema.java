@@ -26,6 +26,9 @@ final class Schema {
     /** One more than there are things to make, each of which another client may be about to make. */
     private static final int TRIES = 4;
 
+    /** The name in what {@code keyway providers --ddl} prints. */
+    private static final String DEFAULT = JdbcOptions.TABLE.defaultValue().orElseThrow();
+
     /** How many rows are compared with the sequence. */
     private static final int LOOKED_AT = 10_000;
 
@@ -83,11 +86,12 @@ final class Schema {
     private void raiseToRows(Connections connections, Deadline deadline) throws Exception {
         connections.call(Purpose.ASKING, deadline, connection -> {
             while (isBehind(connection)) {
-                long highest = number(connection, "SELECT max(version) FROM " + table.locks());
+                long highest = number(connection, "SELECT coalesce(max(version), 0) FROM " + table.locks());
+                highest = Math.max(highest, dialect.floor(connection, table).orElse(0));
                 Schema.warn(
                         settings,
-                        List.of("had versions of locks above its sequence " + table.tokens()
-                                + ", as after a copy of the table alone: the sequence was set to " + highest + "."));
+                        List.of("had versions of locks, or a floor of tokens, above its sequence " + table.tokens()
+                                + ", as after a copy of the tables alone: the sequence was set to " + highest + "."));
                 try {
                     raise.to(connection, highest);
                 } catch (SQLException e) {
@@ -106,11 +110,15 @@ final class Schema {
         });
     }
 
-    /** By some rows: those of before a copy are all above it. */
+    /** By some rows, and the floor that was kept: those of before a copy are all above it. */
     private boolean isBehind(Connection connection) throws SQLException {
         String highest = "SELECT max(version) FROM (SELECT version FROM " + table.locks() + " LIMIT " + LOOKED_AT
                 + ") AS some_rows";
-        return number(connection, "SELECT coalesce((" + highest + "), 0) - " + dialect.nextToken(table)) > 0;
+        long floor = dialect.floor(connection, table).orElse(0);
+        return number(
+                        connection,
+                        "SELECT greatest(coalesce((" + highest + "), 0), " + floor + ") - " + dialect.nextToken(table))
+                > 0;
     }
 
     private static long number(Connection connection, String query) throws SQLException {
@@ -133,7 +141,9 @@ final class Schema {
 
     private void create(Connection connection) throws SQLException {
         String how = "print its statements by \"keyway providers --ddl "
-                + dialect.name().toLowerCase(Locale.ROOT) + "\" and have them carried out by whoever may";
+                + dialect.name().toLowerCase(Locale.ROOT) + "\""
+                + (table.locks().equals(DEFAULT) ? "" : ", write " + table.locks() + " for " + DEFAULT + " in them,")
+                + " and have them carried out by a user who may";
         if (!settings.get(JdbcOptions.CREATE)) {
             throw new InvalidLockUrlException(settings.url() + ": there is no table " + table.locks()
                     + ", and lock.create=false says not to make it; " + how + ".");

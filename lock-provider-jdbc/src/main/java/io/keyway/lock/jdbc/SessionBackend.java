@@ -66,7 +66,7 @@ final class SessionBackend implements BorrowingBackend {
         this.settings = settings;
         this.dialect = dialect;
         this.sql = new AdvisorySql(settings.table());
-        this.connections = new Connections(settings, dialect);
+        this.connections = new Connections(settings, dialect, false);
         int most = settings.get(JdbcOptions.CONNECTIONS) - 1;
         this.sessions = new DbSessions(settings, connections, dialect, most, this::lost);
         this.calls = new SessionCalls(connections, sessions, local, sql, this::reached, this::missed);

@@ -297,7 +297,7 @@ final class SessionWaits {
         while (true) {
             toListen.acquire();
             toListen.drainPermits();
-            try (Borrowed borrowed = connections.borrow()) {
+            try (Borrowed borrowed = connections.borrow(Deadline.after(LIMIT))) {
                 Dialect.Channel channel = dialect.channel(borrowed.connection).orElse(null);
                 if (channel != null) {
                     try {

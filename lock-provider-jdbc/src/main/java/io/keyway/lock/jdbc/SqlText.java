@@ -5,6 +5,7 @@ import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
 import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore.Listed;
+import io.keyway.lock.kit.table.RowStore.Page;
 import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.kit.table.RowStore.Write;
 import io.keyway.lock.kit.table.RowStore.Written;
@@ -19,8 +20,13 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What all dialects say alike. Times in columns of numbers are microseconds since 1970, rows have nanoseconds. */
 final class SqlText {
@@ -28,11 +34,23 @@ final class SqlText {
     /** The columns of a row as they are read, in the order of {@link #stored}. */
     static final String ROW = "id, version, written, state";
 
+    private static final Logger LOG = LoggerFactory.getLogger(SqlText.class);
+
+    /** The version of a row that cannot be read. */
+    static final long UNREADABLE = -1;
+
+    /** The rows of which it was said that they cannot be read. */
+    private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
+
+    private static final int MOST_TOLD = 1000;
+
+    private static final String DATA_EXCEPTION = "22000";
+
     /** The state of a failure that says that a server takes no writes. */
     static final String READ_ONLY = "25006";
 
     /** What MariaDB calls it. */
-    private static final int OPTION_PREVENTS = 1290;
+    static final int OPTION_PREVENTS = 1290;
 
     /** The name under which the floor of tokens is kept. */
     static final String FLOOR = "tokenFloor";
@@ -48,8 +66,40 @@ final class SqlText {
     static Stored stored(LockKey key, ResultSet result) throws SQLException {
         long version = result.getLong(2);
         long written = result.getLong(3) * 1000;
-        Row row = Row.parse(key, result.getString(4)).stamped(version, written);
-        return new Stored(row, version, result.getLong(5) * 1000);
+        long now = result.getLong(5) * 1000;
+        try {
+            return new Stored(Row.parse(key, result.getString(4)).stamped(version, written), version, now);
+        } catch (IllegalArgumentException e) {
+            warn(key + " of version " + version, e);
+            return new Stored(Row.FREE, UNREADABLE, now);
+        }
+    }
+
+    /** The same of a row that has to be one of ours. */
+    static Stored readable(LockKey key, TableName table, ResultSet result) throws SQLException {
+        Stored stored = stored(key, result);
+        if (stored.version() == UNREADABLE) {
+            throw new SQLException(unreadable(key, table), DATA_EXCEPTION);
+        }
+        return stored;
+    }
+
+    /** Says once that a row is none of ours, or of a newer version: it must not cost more than its own lock. */
+    private static void warn(String row, IllegalArgumentException e) {
+        if (TOLD.size() < MOST_TOLD && TOLD.add(row)) {
+            LOG.warn(
+                    "The row of {} cannot be read ({}). Another program, or a newer version of Keyway, has written it."
+                            + " Nobody gets that lock by this client; all others go on.",
+                    row,
+                    e.getMessage());
+        }
+    }
+
+    /** Why nothing can be done with the row of that key. */
+    static String unreadable(LockKey key, TableName table) {
+        return "the row of the " + key + " in " + table.locks()
+                + " cannot be read. Another program, or a newer version of"
+                + " Keyway, has written it: update this client, or delete the row if nobody holds the lock";
     }
 
     /**
@@ -130,28 +180,42 @@ final class SqlText {
     }
 
     /** Carries out {@link #list}. */
-    static List<Listed> list(Connection connection, String sql, String prefix, String after, int max)
-            throws SQLException {
+    static Page list(Connection connection, String sql, String prefix, String after, int max) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             listing(statement, prefix, after, max);
             try (ResultSet result = statement.executeQuery()) {
-                return listed(result);
+                return listed(result, max);
             }
         }
     }
 
-    /** Reads the result of {@link #list}; a row without an id says whether this is a standby. */
-    static List<Listed> listed(ResultSet result) throws SQLException {
+    /**
+     * Reads the result of {@link #list}; a row without an id says whether this is a standby. Rows that cannot be read
+     * are left out.
+     */
+    static Page listed(ResultSet result, int max) throws SQLException {
         List<Listed> rows = new ArrayList<>();
+        int found = 0;
+        String last = "";
         while (result.next()) {
-            if (result.getString(1) == null) {
+            String id = result.getString(1);
+            if (id == null) {
                 refuseStandby(result);
                 continue;
             }
-            LockKey key = new LockKey(LockKey.Kind.valueOf(result.getString(6)), LockName.of(result.getString(7)));
-            rows.add(new Listed(key, stored(key, result)));
+            found++;
+            last = id;
+            try {
+                LockKey key = new LockKey(LockKey.Kind.valueOf(result.getString(6)), LockName.of(result.getString(7)));
+                Stored stored = stored(key, result);
+                if (stored.version() != UNREADABLE) {
+                    rows.add(new Listed(key, stored));
+                }
+            } catch (IllegalArgumentException e) {
+                warn("the id " + id, e);
+            }
         }
-        return rows;
+        return new Page(rows, found < max ? Optional.empty() : Optional.of(last));
     }
 
     /** The versions of those of the keys that have a row. */

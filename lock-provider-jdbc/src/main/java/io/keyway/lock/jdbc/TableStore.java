@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of all locks in a table of a database. Each call is one statement, where the dialect can. */
@@ -47,7 +48,7 @@ final class TableStore implements RowStore {
         this.settings = settings;
         this.dialect = dialect;
         this.table = settings.table();
-        this.connections = new Connections(settings, dialect);
+        this.connections = new Connections(settings, dialect, true);
         this.batches = new Batches(connections, dialect, table);
         this.wakeUps = new WakeUps(this, connections, dialect, table);
         this.sweeper = new Sweeper(settings, connections, dialect);
@@ -58,13 +59,18 @@ final class TableStore implements RowStore {
         listener = heard;
         client = incarnation.toString();
         Deadline deadline = Deadline.after(settings.connectTimeout());
-        TransactionPoolers.heed(settings, dialect, connections, deadline);
+        heedPoolers(deadline);
         new Schema(settings, dialect, table, (connection, floor) -> dialect.raise(connection, table, floor))
                 .prepare(connections, deadline);
         reached();
         HERE.put(client, this);
         wakeUps.start(client, heard);
         sweeper.start(heard.signals());
+    }
+
+    /** Finds out whether a pool stands before the database, and goes by that from then on. */
+    void heedPoolers(Deadline deadline) throws Exception {
+        TransactionPoolers.heed(settings, dialect, connections, deadline);
     }
 
     @Override
@@ -98,16 +104,40 @@ final class TableStore implements RowStore {
                 : RowStore.super.writeAll(writes, deadline);
     }
 
-    private List<Written> writeAtOnce(List<Write> writes, Deadline deadline) throws Exception {
-        List<List<Notice>> elsewhere = new ArrayList<>(writes.size());
-        for (Write write : writes) {
-            elsewhere.add(
-                    write.notices().isEmpty()
-                            ? List.of()
-                            : write.notices().stream()
-                                    .filter(notice -> !HERE.containsKey(notice.client()))
-                                    .toList());
+    @Override
+    public Optional<Written> writeLocked(Write missed, Function<Stored, Optional<Write>> decision, Deadline deadline)
+            throws Exception {
+        if (!dialect.locksRows()) {
+            return Optional.empty();
         }
+        Purpose purpose = keeps(missed) ? Purpose.KEEPING : Purpose.ASKING;
+        List<Notice> notices = new ArrayList<>();
+        Written written = call(purpose, deadline, connection -> {
+            notices.clear();
+            return dialect.writeLocked(connection, table, missed.key(), deadline, stands -> {
+                Optional<Write> write = decision.apply(stands);
+                write.ifPresent(its -> notices.addAll(its.notices()));
+                return write.map(its -> new Dialect.Locked(its, elsewhere(its)));
+            });
+        });
+        if (written.done()) {
+            notices.forEach(TableStore::tellHere);
+        }
+        return Optional.of(written);
+    }
+
+    /** Whom only the database can notify. */
+    private static List<Notice> elsewhere(Write write) {
+        return write.notices().isEmpty()
+                ? List.of()
+                : write.notices().stream()
+                        .filter(notice -> !HERE.containsKey(notice.client()))
+                        .toList();
+    }
+
+    private List<Written> writeAtOnce(List<Write> writes, Deadline deadline) throws Exception {
+        List<List<Notice>> elsewhere =
+                writes.stream().map(TableStore::elsewhere).toList();
         Purpose purpose = writes.stream().allMatch(TableStore::keeps) ? Purpose.KEEPING : Purpose.ASKING;
         List<Written> all = told(() -> batches.write(purpose, writes, elsewhere, deadline));
         for (int i = 0; i < all.size(); i++) {
@@ -133,13 +163,8 @@ final class TableStore implements RowStore {
 
     @Override
     public Page list(String prefix, Optional<String> after, int max, Deadline deadline) throws Exception {
-        List<Listed> rows = call(
+        return call(
                 Purpose.ASKING, deadline, connection -> dialect.list(connection, table, prefix, after.orElse(""), max));
-        return new Page(
-                rows,
-                rows.size() < max
-                        ? Optional.empty()
-                        : Optional.of(RowId.of(rows.get(max - 1).key())));
     }
 
     /** As the connections do it, and tells when the database is there, and when it is not. */

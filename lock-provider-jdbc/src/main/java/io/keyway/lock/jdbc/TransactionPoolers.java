@@ -19,7 +19,11 @@ final class TransactionPoolers {
 
     /** For locks that are a session's. */
     static void refuse(JdbcSettings settings, Connections connections, Deadline deadline) throws Exception {
-        if (stands(connections, deadline)) {
+        boolean stands;
+        try (Borrowed one = connections.borrow(deadline)) {
+            stands = stands(one, connections, deadline);
+        }
+        if (stands) {
             throw new InvalidLockUrlException(settings.url() + ": a pool of transactions, as PgBouncer's, stands"
                     + " between this client and PostgreSQL, so that a lock of a session would be anybody's. Connect"
                     + " to the server itself, or to a pool of sessions, or use lock.mode=table.");
@@ -34,7 +38,8 @@ final class TransactionPoolers {
     static void heed(JdbcSettings settings, Dialect dialect, Connections connections, Deadline deadline)
             throws Exception {
         boolean canLeaveNothing;
-        try (Borrowed borrowed = connections.borrow()) {
+        boolean ofTransactions;
+        try (Borrowed borrowed = connections.borrow(deadline)) {
             borrowed.limit(deadline);
             if (!dialect.isPooled(borrowed.connection)) {
                 return;
@@ -44,8 +49,8 @@ final class TransactionPoolers {
             if (undo != null) {
                 undo.run();
             }
+            ofTransactions = stands(borrowed, connections, deadline);
         }
-        boolean ofTransactions = stands(connections, deadline);
         if (ofTransactions && !canLeaveNothing) {
             throw new InvalidLockUrlException(settings.url() + ": a pool of transactions, as PgBouncer's, stands"
                     + " between this DataSource and PostgreSQL, and its connections hide the driver, so that it"
@@ -58,9 +63,8 @@ final class TransactionPoolers {
         }
     }
 
-    private static boolean stands(Connections connections, Deadline deadline) throws Exception {
-        try (Borrowed one = connections.borrow();
-                Borrowed other = connections.borrow()) {
+    private static boolean stands(Borrowed one, Connections connections, Deadline deadline) throws Exception {
+        try (Borrowed other = connections.borrow(deadline)) {
             one.limit(deadline);
             other.limit(deadline);
             for (int i = 0; i < TRIALS; i++) {

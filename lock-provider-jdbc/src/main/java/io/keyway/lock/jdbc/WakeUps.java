@@ -8,6 +8,7 @@ import io.keyway.lock.kit.table.Notice;
 import io.keyway.lock.kit.table.RowStore.Listener;
 import io.keyway.lock.kit.table.RowStore.Stored;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.NotExecutedException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * How the waiters of one client hear that their turn has come: by the database's notifications where it has them, else
  * by looking, for all of them together. A message of the client to itself, now and then, shows whether notifications
- * arrive; while they do not, it looks. Nothing is done, and no connection kept, while nobody waits.
+ * arrive; while they do not, and while the application has taken all connections, it looks. Nothing is done, and no
+ * connection kept, while nobody waits.
  */
 final class WakeUps implements AutoCloseable {
 
@@ -112,9 +114,16 @@ final class WakeUps implements AutoCloseable {
             deaf();
             return false;
         }
-        try (Borrowed borrowed = connections.borrow()) {
+        if (connections.isFull()) {
+            return false;
+        }
+        try (Borrowed borrowed = connections.borrow(Deadline.after(TRIAL_LIMIT))) {
             Optional<Dialect.Channel> channel = dialect.channel(borrowed.connection);
             if (channel.isEmpty()) {
+                return false;
+            }
+            if (isShared(borrowed)) {
+                deaf();
                 return false;
             }
             try {
@@ -123,7 +132,22 @@ final class WakeUps implements AutoCloseable {
                 // In the pool it would go on to listen.
                 borrowed.discard();
             }
+        } catch (NotExecutedException e) {
+            if (connections.isFull()) {
+                return false;
+            }
+            throw e;
         }
+    }
+
+    /** Whether a session is another client's next: the address may lead to a pool since a fail-over. */
+    private boolean isShared(Borrowed borrowed) throws Exception {
+        Deadline deadline = Deadline.after(TRIAL_LIMIT);
+        borrowed.limit(deadline);
+        if (dialect.isPooled(borrowed.connection)) {
+            store.heedPoolers(deadline);
+        }
+        return connections.sharesSessions();
     }
 
     private boolean listen(Borrowed borrowed, Dialect.Channel channel) throws SQLException, InterruptedException {
@@ -229,7 +253,9 @@ final class WakeUps implements AutoCloseable {
                         Deadline.after(TRIAL_LIMIT),
                         connection -> dialect.read(connection, table, others));
                 for (int i = 0; i < others.size(); i++) {
-                    listener().changed(others.get(i), rows.get(i));
+                    if (rows.get(i).version() != SqlText.UNREADABLE) {
+                        listener().changed(others.get(i), rows.get(i));
+                    }
                 }
             }
         }

@@ -14,7 +14,6 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import io.keyway.lock.tck.process.Patience;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -127,28 +126,6 @@ class FaultsTest {
             }
             CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(Patience.seconds(60), TimeUnit.SECONDS);
             assertThat(count[0]).isEqualTo(100);
-        }
-    }
-
-    @Test
-    void aPoolThatIsExhaustedIsSaidToBe() throws Exception {
-        HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(url.substring("lock:".length()));
-        config.setMaximumPoolSize(2);
-        config.setConnectionTimeout(250);
-        try (HikariDataSource pool = new HikariDataSource(config);
-                LockClient client = Locks.open(
-                        url + "&lock.requestTimeout=300ms",
-                        ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, pool))) {
-            client.lock("before").acquire().close();
-            try (Connection one = pool.getConnection();
-                    Connection other = pool.getConnection()) {
-                assertThat(one).isNotSameAs(other);
-                assertThatThrownBy(() -> client.lock("meanwhile").tryAcquire(Duration.ofSeconds(1)))
-                        .isInstanceOf(LockUnavailableException.class)
-                        .hasMessageContaining("no connection to postgresql://127.0.0.1");
-            }
-            client.lock("after").acquire().close();
         }
     }
 

@@ -3,6 +3,7 @@ package io.keyway.lock.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
@@ -10,6 +11,8 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockPage;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.PostgresServer;
@@ -18,13 +21,24 @@ import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore;
 import io.keyway.lock.kit.table.RowStore.Write;
 import io.keyway.lock.kit.table.RowStore.Written;
+import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -84,6 +98,66 @@ class FitnessTest {
         try (LockClient client = Locks.open(url);
                 Lease lease = client.lock("never used").acquire()) {
             assertThat(lease.token()).isGreaterThan(5000);
+        }
+    }
+
+    /** As after a copy of the tables without it, when all rows are gone: tokens that are out were above that floor. */
+    @Test
+    void aSequenceThatIsBehindTheFloorThatWasKeptIsRaised() throws Exception {
+        PostgresServer server = PostgresServer.shared();
+        String url = server.url("floored");
+        try (LockClient client = Locks.open(url + "&lock.tokenFloor=5000")) {
+            client.lock("before").acquire().close();
+        }
+        for (String floor : List.of("", "&lock.tokenFloor=5000")) {
+            server.run(
+                    "ALTER SEQUENCE " + schema(url) + ".keyway_lock_token RESTART",
+                    "DELETE FROM " + schema(url) + ".keyway_lock");
+            try (LockClient client = Locks.open(url + floor);
+                    Lease lease = client.lock("never used").acquire()) {
+                assertThat(lease.token()).isGreaterThan(5000);
+            }
+        }
+    }
+
+    /** Sessions take tokens without the table, while a client in table mode raises them. */
+    @Test
+    void aRaiseOfTokensTakesNoneBackThatASessionHas() throws Exception {
+        PostgresServer server = PostgresServer.shared();
+        String url = server.url("raised");
+        try (LockClient client = Locks.open(url)) {
+            client.lock("before").acquire().close();
+        }
+        TableName table = new TableName("keyway_lock");
+        Set<Long> seen = ConcurrentHashMap.newKeySet();
+        AtomicBoolean over = new AtomicBoolean();
+        try (Connection raises = DriverManager.getConnection(url.substring("lock:".length()));
+                Connection takes = DriverManager.getConnection(url.substring("lock:".length()));
+                Statement statement = takes.createStatement()) {
+            CompletableFuture<Void> session = CompletableFuture.runAsync(() -> {
+                try {
+                    while (!over.get()) {
+                        try (ResultSet result = statement.executeQuery(
+                                "SELECT nextval('keyway_lock_token') FROM generate_series(1, 1000)")) {
+                            while (result.next()) {
+                                assertThat(seen.add(result.getLong(1)))
+                                        .as("token " + result.getLong(1) + " is new")
+                                        .isTrue();
+                            }
+                        }
+                    }
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            long floor = 0;
+            for (int i = 0; i < 300 && !session.isDone(); i++) {
+                new PostgresDialect().raise(raises, table, floor);
+                floor = server.number(
+                        "SELECT last_value + " + i % 3 * 100 + " FROM " + schema(url) + ".keyway_lock_token");
+            }
+            over.set(true);
+            session.get(Patience.seconds(60), TimeUnit.SECONDS);
         }
     }
 
@@ -173,6 +247,43 @@ class FitnessTest {
             assertThat(sql.tryLock(listens, session, LockMode.EXCLUSIVE))
                     .as("after the release")
                     .isPresent();
+        }
+    }
+
+    /** As after another program, or a newer version, has written there. */
+    @ParameterizedTest
+    @ValueSource(strings = {"PostgreSQL", "H2"})
+    void aRowThatCannotBeReadCostsItsOwnLockAlone(String where) throws Exception {
+        boolean h2 = where.equals("H2");
+        String url = h2 ? H2Server.url("poem") : PostgresServer.shared().url("poem");
+        try (LockClient client = Locks.open(url + (h2 ? ";" : "&") + "lock.ttl=12s");
+                Connection connection = DriverManager.getConnection(url.substring("lock:".length()));
+                Statement statement = connection.createStatement()) {
+            Map<String, Lease> held = new TreeMap<>();
+            for (String name : List.of("a", "b", "c", "d")) {
+                held.put(name, client.lock(name).acquire());
+            }
+            statement.executeUpdate("UPDATE keyway_lock SET state = 'a poem', version = version + 1 WHERE name = 'b'");
+            statement.executeUpdate("UPDATE keyway_lock SET kind = 'ODE' WHERE name = 'd'");
+            Lease spoiled = held.remove("b");
+            held.remove("d");
+            for (int i = 0; i < 2; i++) {
+                held.values().forEach(Renewals::awaitNext);
+            }
+            assertThat(held.values()).allMatch(Lease::isHeld);
+            await().atMost(Patience.of(Duration.ofMinutes(1))).until(() -> !spoiled.isHeld());
+            assertThatThrownBy(() -> client.lock("b").tryAcquire(Duration.ofSeconds(1)))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("cannot be read");
+            List<String> listed = new ArrayList<>();
+            Optional<String> next = Optional.empty();
+            do {
+                LockPage page = client.admin().list("", next, 1);
+                page.locks().forEach(each -> listed.add(each.key().name().value()));
+                next = page.next();
+            } while (next.isPresent());
+            assertThat(listed).containsExactlyInAnyOrder("a", "c");
+            held.values().forEach(Lease::close);
         }
     }
 

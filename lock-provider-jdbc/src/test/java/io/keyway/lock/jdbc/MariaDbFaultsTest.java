@@ -11,9 +11,13 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.server.MariaDbServer;
+import io.keyway.lock.kit.table.RowStore.Write;
+import io.keyway.lock.kit.table.RowStore.Written;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.tck.process.Patience;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -22,6 +26,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,7 +49,7 @@ class MariaDbFaultsTest {
 
     @Test
     void killedConnectionsCostNoLease() throws Exception {
-        try (LockClient client = Locks.open(url + "&lock.ttl=2s");
+        try (LockClient client = Locks.open(url + "&lock.ttl=" + Patience.leaseSeconds(2) + "s");
                 Lease lease = client.lock("kept").acquire()) {
             for (int i = 0; i < 5; i++) {
                 server.killConnections(database);
@@ -199,6 +204,67 @@ class MariaDbFaultsTest {
             assertThatThrownBy(() -> client.lock("x").acquire())
                     .isInstanceOf(InvalidLockUrlException.class)
                     .hasMessageContaining("lets this user read only");
+        }
+    }
+
+    /** An administrator may write there all the same, and what it shows may be old. */
+    @Test
+    void aServerThatBecomesAReplicaGrantsNothingAndShowsNothing() throws Exception {
+        try (LockClient client = Locks.open(url + "&lock.ttl=60s");
+                LockClient other = Locks.open(url)) {
+            Lease lease = client.lock("held").acquire();
+            other.lock("beside").acquire().close();
+            server.run("SET GLOBAL read_only = ON");
+            try {
+                assertThatThrownBy(() -> other.lock("beside").tryAcquire())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("takes no writes");
+                assertThatThrownBy(() -> other.lock("new").tryAcquire())
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("takes no writes");
+                assertThatThrownBy(() -> other.admin().list("", Optional.empty(), 10))
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("takes no writes");
+            } finally {
+                server.run("SET GLOBAL read_only = OFF");
+            }
+            assertThat(server.number("SELECT COUNT(*) FROM " + database + ".keyway_lock WHERE name = 'new'"))
+                    .isZero();
+            assertThat(other.lock("held").tryAcquire()).isEmpty();
+            assertThat(lease.isHeld()).isTrue();
+            other.lock("new").acquire().close();
+        }
+    }
+
+    /** Two transactions of one client: none of them finds that another was faster. */
+    @Test
+    void aRowThatIsLockedIsWrittenByNobodyElse() throws Exception {
+        try (LockClient client = Locks.open(url);
+                Lease held = client.lock("first").acquire();
+                Connection one = DriverManager.getConnection(url.substring("lock:".length()));
+                Connection other = DriverManager.getConnection(url.substring("lock:".length()))) {
+            Dialect dialect = new MariaDbDialect();
+            TableName table = new TableName("keyway_lock");
+            LockKey key = LockKey.lock("first");
+            CompletableFuture<List<Written>> late = new CompletableFuture<>();
+            Written written = dialect.writeLocked(one, table, key, Deadline.after(Duration.ofMinutes(1)), stands -> {
+                Write write = new Write(key, stands.version(), stands.row(), List.of(), List.of());
+                late.completeAsync(() -> {
+                    try {
+                        return dialect.write(other, table, List.of(write), List.of(List.of()));
+                    } catch (SQLException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
+                await().until(() -> waitingAfter(0) > 0);
+                return Optional.of(new Dialect.Locked(write, List.of()));
+            });
+            assertThat(written.done()).isTrue();
+            assertThat(written.stored().version()).isGreaterThan(held.token());
+            assertThat(late.get(Patience.seconds(60), TimeUnit.SECONDS))
+                    .singleElement()
+                    .matches(it -> !it.done());
+            assertThat(one.getAutoCommit()).isTrue();
         }
     }
 

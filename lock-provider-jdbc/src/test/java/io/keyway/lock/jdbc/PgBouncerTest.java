@@ -17,6 +17,7 @@ import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.jdbc.server.PgBouncer;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import io.keyway.lock.tck.process.Patience;
+import io.keyway.lock.tck.proxy.FaultProxy;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -216,6 +217,28 @@ class PgBouncerTest {
                     lease.close();
                     next.get(Patience.seconds(60), TimeUnit.SECONDS).close();
                 }
+            }
+        }
+    }
+
+    /** As after a fail-over to an address behind which others share the sessions. */
+    @Test
+    void aPoolThatIsThereSinceAFailOverIsNoticedBeforeAClientListens() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server.address())) {
+            String there = "lock:jdbc:postgresql://127.0.0.1:" + proxy.address().getPort()
+                    + "/postgres?user=postgres&lock.table=" + schema + ".moved&lock.ttl=10m";
+            try (LockClient holder = Locks.open(there);
+                    LockClient waiter = Locks.open(there)) {
+                waiter.lock("before").acquire().close();
+                Lease lease = holder.lock("handed over").acquire();
+                proxy.redirect(bouncer.address());
+                proxy.reset();
+                CompletableFuture<Lease> next = waiter.lock("handed over").acquireAsync();
+                await().atMost(Patience.of(Duration.ofMinutes(1)))
+                        .until(() -> server.number("SELECT coalesce(max(waiting), 0) FROM " + schema + ".moved") == 1);
+                lease.close();
+                next.get(Patience.seconds(60), TimeUnit.SECONDS).close();
+                assertThat(settings()).isEmpty();
             }
         }
     }

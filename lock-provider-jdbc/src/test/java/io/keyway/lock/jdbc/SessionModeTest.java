@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Grade;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
@@ -25,12 +26,15 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.process.Patience;
+import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -68,6 +72,33 @@ class SessionModeTest {
     private void terminate(String client) throws Exception {
         server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keyway " + client
                 + "'");
+    }
+
+    /** As where the address of a client leads to another one since: it says why, and has as many sessions as before. */
+    @Test
+    void aDatabaseThatIsNotFitIsRefusedForWhatItIsAndCostsNoSession() throws Exception {
+        server.run("CREATE DATABASE latin_session ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+        String fit = base.substring("lock:".length());
+        AtomicReference<String> leads = new AtomicReference<>(fit);
+        DataSource source = new CountedSource(() -> DriverManager.getConnection(leads.get()));
+        try (LockClient client = Locks.open(url, ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, source));
+                LockClient other = Locks.open(url);
+                Lease first = client.lock("first").acquire()) {
+            Lease wanted = other.lock("wanted").acquire();
+            leads.set(fit.replace("/postgres?", "/latin_session?"));
+            // Each of them wants a session that has no locks.
+            for (int i = 0; i < 5; i++) {
+                assertThatThrownBy(() -> client.lock("wanted").tryAcquire(Duration.ofMinutes(1)))
+                        .isInstanceOf(InvalidLockUrlException.class)
+                        .hasMessageContaining("has the encoding LATIN1");
+            }
+            leads.set(fit);
+            CompletableFuture<Lease> next = client.lock("wanted").acquireAsync();
+            await().atMost(Patience.of(Duration.ofMinutes(1))).until(() -> atServer("wanted", false) == 1);
+            wanted.close();
+            next.get(Patience.seconds(60), TimeUnit.SECONDS).close();
+            assertThat(first.isHeld()).isTrue();
+        }
     }
 
     @Test

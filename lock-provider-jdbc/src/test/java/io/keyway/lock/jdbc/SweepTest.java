@@ -9,13 +9,18 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.jdbc.Dialect.Swept;
 import io.keyway.lock.jdbc.server.H2Server;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +98,59 @@ class SweepTest {
             assertThat(lease.isHeld()).isTrue();
             assertThat(client.lock("held").tryAcquire()).isEmpty();
         }
+    }
+
+    /** Before PostgreSQL 14 the server reads a whole table to find some of its pages, which may take too long. */
+    @Test
+    void aTableOfAnOldServerIsReadByPartsToo() throws Exception {
+        fill(DAY);
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE keyway_lock SET id = md5(id) || md5(name) WHERE name <> 'first'");
+            statement.execute("VACUUM ANALYZE keyway_lock");
+        }
+        CountedSource source = new CountedSource(() -> ofVersion(13, connect()));
+        try (Connection sweeper = source.getConnection();
+                Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            assertThat(sweep(sweeper)).isEqualTo(ROWS);
+            List<String> finds = source.executed().stream()
+                    .filter(sql -> sql.startsWith("SELECT id FROM"))
+                    .toList();
+            assertThat(finds).hasSizeGreaterThan(3).noneMatch(sql -> sql.contains("ctid"));
+            for (String each : finds.subList(0, 3)) {
+                try (ResultSet plan = statement.executeQuery("EXPLAIN " + each)) {
+                    StringBuilder whole = new StringBuilder();
+                    while (plan.next()) {
+                        whole.append(plan.getString(1)).append('\n');
+                    }
+                    assertThat(whole).contains("Index Scan").doesNotContain("Seq Scan");
+                }
+            }
+        }
+    }
+
+    private static Connection ofVersion(int version, Connection connection) {
+        return wrapped(
+                Connection.class,
+                connection,
+                (method, answer) -> answer instanceof DatabaseMetaData meta
+                        ? wrapped(
+                                DatabaseMetaData.class,
+                                meta,
+                                (inner, said) -> inner.equals("getDatabaseMajorVersion") ? version : said)
+                        : answer);
+    }
+
+    private static <T> T wrapped(Class<T> type, T inner, BiFunction<String, Object, Object> says) {
+        return type.cast(Proxy.newProxyInstance(
+                SweepTest.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    try {
+                        return says.apply(method.getName(), method.invoke(inner, arguments));
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
     }
 
     @Test

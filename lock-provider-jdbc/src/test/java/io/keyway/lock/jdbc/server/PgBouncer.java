@@ -3,8 +3,11 @@ package io.keyway.lock.jdbc.server;
 
 import io.keyway.lock.tck.process.ChildProcess;
 import io.keyway.lock.tck.process.Patience;
+import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.tck.proxy.Ports;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +55,11 @@ public final class PgBouncer implements AutoCloseable {
      * @throws TestAbortedException if none is installed; in continuous integration that is an error
      */
     public static PgBouncer before(PostgresServer server, String mode) throws Exception {
+        return before(server.port(), mode);
+    }
+
+    /** The same before whatever server, or way to one, has that port. */
+    public static PgBouncer before(int serverPort, String mode) throws Exception {
         Path executable = executable();
         Path directory = Files.createTempDirectory("keyway-pgbouncer-");
         Path users = directory.resolve("users.txt");
@@ -71,9 +79,10 @@ public final class PgBouncer implements AutoCloseable {
             default_pool_size = %d
             ignore_startup_parameters = extra_float_digits
             server_reset_query = DISCARD ALL
+            server_login_retry = 1
             %s
             """.formatted(
-                        server.port(),
+                        serverPort,
                         port,
                         users,
                         mode,
@@ -132,6 +141,21 @@ public final class PgBouncer implements AutoCloseable {
     /** The URL of the driver, as an application may have it. */
     public String driverUrl() {
         return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=postgres";
+    }
+
+    /** It stands still. */
+    public void pause() throws IOException, InterruptedException {
+        Signals.stop(process.process().pid());
+    }
+
+    /** It goes on. */
+    public void resume() throws IOException, InterruptedException {
+        Signals.cont(process.process().pid());
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress address() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
     /** A connection as another application has it, which names no statements. */
