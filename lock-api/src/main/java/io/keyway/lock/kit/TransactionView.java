@@ -193,8 +193,8 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         decide(() -> ask(all, true, false));
     }
 
-    /** Returns the locks that were not asked for before. */
-    private List<LockName> ask(List<LockRequest> requests, boolean queue, boolean tries) {
+    /** Returns whether one of them was not asked for before. */
+    private boolean ask(List<LockRequest> requests, boolean queue, boolean tries) {
         Set<LockName> names = new HashSet<>();
         for (LockRequest each : requests) {
             if (!names.add(each.name())) {
@@ -203,10 +203,11 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         }
         ensureUsable();
         requests.forEach(this::ensureMayAsk);
-        return requests.stream()
-                .filter(each -> ask(each, queue, tries))
-                .map(LockRequest::name)
-                .toList();
+        boolean asks = false;
+        for (LockRequest each : requests) {
+            asks |= ask(each, queue, tries);
+        }
+        return asks;
     }
 
     private void ensureUsable() {
@@ -225,7 +226,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     /** Returns false if it was asked for before. */
     private boolean ask(LockRequest request, boolean queue, boolean tries) {
-        waiters.asked(request.name(), request.mode());
+        if (!tries) {
+            waiters.asked(request.name(), request.mode());
+        }
         if (request.nodes().isEmpty()) {
             return wishes.add(request.name(), request.mode(), queue, tries, ++events);
         } else if (state.isWanted(request)) {
@@ -468,8 +471,10 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     TransactionWaiters.Wait begin(List<LockRequest> requests, boolean queue, boolean tries) {
         TransactionWaiters.Wait[] wait = new TransactionWaiters.Wait[1];
         decide(() -> {
-            List<LockName> fresh = ask(requests, queue, tries);
-            wait[0] = new TransactionWaiters.Wait(requests, tries ? fresh : null, ++events);
+            boolean asks = ask(requests, queue, tries);
+            List<LockName> names = requests.stream().map(LockRequest::name).toList();
+            wait[0] = new TransactionWaiters.Wait(requests, tries ? names : null, ++events);
+            wait[0].asks = asks;
             waiters.add(wait[0]);
         });
         return wait[0];
@@ -553,8 +558,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             return await(wait, limit);
         }
         // What does not wait is answered, or given up, within the request timeout; the locks of others may take longer.
-        boolean asks = !Objects.requireNonNull(wait.tries).isEmpty();
-        return await(wait, asks ? client.requestTimeout().plusSeconds(1) : Duration.ZERO);
+        return await(wait, wait.asks ? client.requestTimeout().plusSeconds(1) : Duration.ZERO);
     }
 
     /** Nobody waits for that lock any more; what its user knows of stays. */

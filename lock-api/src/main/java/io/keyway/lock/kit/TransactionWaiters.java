@@ -10,9 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -27,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * Those who wait in a transaction: for locks that they name, or for all that was asked for. After each step each wait
  * is compared with what is held, and gets one answer: that it has what it waits for, or why it will not have it.
  *
- * <p>A lock that cannot be had is a failure. The waits that name that lock get it; if there are none, the waits for
- * all do. It is kept until a wait got it that began after the lock was asked for: one that began before may know
- * nothing of it.
+ * <p>The failure of a request ends the waits that name its lock. If there are none it is kept, until a wait for all
+ * ends with it that began after the request: one that began before may know nothing of it. It is forgotten when the
+ * lock is asked for once more, or is held; a try that gets nothing does not make it forgotten.
  *
  * <p>Guarded by the transaction's lock, except the waits themselves; tasks are done when that lock is free.
  */
@@ -59,8 +57,14 @@ final class TransactionWaiters {
     static final class Wait {
         /** What it waits for; null for all that was asked for. */
         final @Nullable List<LockRequest> requests;
-        /** Those locks that it gives up if it does not get all; null if what it asked for stays asked for. */
+        /**
+         * Those locks that it gives up if it does not get all, as far as nobody else wants them; null if what it asked
+         * for stays asked for.
+         */
         final @Nullable List<LockName> tries;
+
+        /** Whether it has asked for anything that was not asked for before. */
+        boolean asks;
 
         final long since;
         final CompletableFuture<Boolean> outcome = new CompletableFuture<>();
@@ -74,11 +78,14 @@ final class TransactionWaiters {
     }
 
     /** Why a lock cannot be had that was asked for in that mode, and when it was. */
-    private record Failure(LockMode mode, long asked, Throwable why) {}
+    private record Failure(LockName name, LockMode mode, long asked, Throwable why) {}
 
     private final TimeSource time;
     private final List<Wait> all = new ArrayList<>();
-    private final Map<LockName, Failure> failures = new LinkedHashMap<>();
+    /** Of this step: those who wait for these locks have not heard of them yet. */
+    private final List<Failure> fresh = new ArrayList<>();
+
+    private final List<Failure> untold = new ArrayList<>();
 
     TransactionWaiters(TimeSource time) {
         this.time = time;
@@ -109,21 +116,18 @@ final class TransactionWaiters {
     /** A lock cannot be had. */
     void failed(Wishes.GivenUp lock, Throwable why) {
         Throwable known = Failures.lockException(why);
-        failures.put(lock.name(), new Failure(lock.mode(), lock.asked(), known == null ? why : known));
+        fresh.add(new Failure(lock.name(), lock.mode(), lock.asked(), known == null ? why : known));
     }
 
-    /** That lock is asked for once more: what became of it before is of no interest. */
+    /** That lock is asked for once more, or is held: what became of it before is of no interest. */
     void asked(LockName name, LockMode mode) {
-        Failure failure = failures.get(name);
-        if (failure != null && Wishes.covers(mode, failure.mode())) {
-            failures.remove(name);
-        }
+        untold.removeIf(failure -> failure.name().equals(name) && Wishes.covers(mode, failure.mode()));
     }
 
     /** Why locks cannot be had whose user has not been told; null if there are none. */
     @Nullable
     Throwable untold() {
-        return one(failures.values());
+        return one(untold);
     }
 
     private static @Nullable Throwable one(Iterable<Failure> failures) {
@@ -141,24 +145,24 @@ final class TransactionWaiters {
 
     /** Tells those who have what they wait for, or will not have it. Returns the locks that these give up. */
     List<LockName> settle(Locks locks, Consumer<Runnable> then) {
-        if (all.isEmpty()) {
-            return List.of();
-        }
-        List<LockName> givenUp = new ArrayList<>();
-        settle(true, locks, then, givenUp);
-        settle(false, locks, then, givenUp);
+        List<LockName> givenUp = all.isEmpty() ? List.of() : new ArrayList<>();
+        settle(true, fresh, locks, then, givenUp);
+        untold.addAll(fresh);
+        fresh.clear();
+        settle(false, untold, locks, then, givenUp);
         return givenUp;
     }
 
     /** Those who name locks, or the others. */
-    private void settle(boolean named, Locks locks, Consumer<Runnable> then, List<LockName> givenUp) {
-        Set<LockName> told = new HashSet<>();
+    private void settle(
+            boolean named, List<Failure> failures, Locks locks, Consumer<Runnable> then, List<LockName> givenUp) {
+        Set<Failure> told = new HashSet<>();
         for (Iterator<Wait> waits = all.iterator(); waits.hasNext(); ) {
             Wait wait = waits.next();
             if ((wait.requests != null) != named) {
                 continue;
             }
-            List<Failure> failed = failed(wait, locks, told);
+            List<Failure> failed = failed(wait, failures, locks, told);
             Throwable why = one(failed);
             LockName cancelled = why == null ? cancelled(wait, locks) : null;
             boolean over = why != null || cancelled != null;
@@ -167,13 +171,16 @@ final class TransactionWaiters {
             }
             waits.remove();
             if (!over && wait.requests != null) {
-                wait.requests.forEach(locks::tell);
+                for (LockRequest each : wait.requests) {
+                    locks.tell(each);
+                    asked(each.name(), each.mode());
+                }
             } else if (over && wait.tries != null) {
                 givenUp.addAll(wait.tries);
             }
             then.accept(() -> tell(wait, why, cancelled));
         }
-        told.forEach(failures::remove);
+        failures.removeAll(told);
     }
 
     private static boolean hasAll(Wait wait, Locks locks) {
@@ -183,19 +190,19 @@ final class TransactionWaiters {
     }
 
     /** What this one will not have, and adds to those of which it hears. */
-    private List<Failure> failed(Wait wait, Locks locks, Set<LockName> told) {
+    private static List<Failure> failed(Wait wait, List<Failure> failures, Locks locks, Set<Failure> told) {
         List<LockRequest> requests = wait.requests;
         List<Failure> failed = new ArrayList<>();
-        failures.forEach((name, failure) -> {
+        for (Failure failure : failures) {
             boolean its = requests == null
-                    || requests.stream().anyMatch(each -> each.name().equals(name) && !locks.isWanted(each));
+                    || requests.stream().anyMatch(each -> each.name().equals(failure.name()) && !locks.isWanted(each));
             if (its) {
                 failed.add(failure);
             }
             if (its && (requests != null || wait.since > failure.asked())) {
-                told.add(name);
+                told.add(failure);
             }
-        });
+        }
         return failed;
     }
 

@@ -212,11 +212,13 @@ final class Wishes {
         wish.queue = true;
     }
 
-    /** The user gives that lock up and wants it again. */
+    /** The user gives that lock up and wants it again, also if it had only tried to get it. */
     void untell(LockName name) {
         Wish wish = all.get(name);
         if (wish != null) {
             wish.told = null;
+            wish.shared |= wish.mode == LockMode.SHARED;
+            wish.exclusive |= wish.mode == LockMode.EXCLUSIVE;
         }
     }
 

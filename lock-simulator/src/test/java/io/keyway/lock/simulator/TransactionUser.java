@@ -395,12 +395,15 @@ final class TransactionUser {
                     !model.calm || model.names == TransactionModel.Names.MIXED,
                     "%s failed, and nothing is broken",
                     failure);
-            // Which of them it was its user does not know.
-            for (LockName each : List.copyOf(wants.keySet())) {
-                if (!isOver() && wants.get(each) != has.get(each)) {
-                    cancel(mine, each);
+            // Which of them it was its user does not know; and who waits for all may be told within the first cancel.
+            Map<LockName, LockMode> unknown = new LinkedHashMap<>(wants);
+            unknown.entrySet().removeIf(each -> each.getValue() == has.get(each.getKey()));
+            unknown.keySet().forEach(this::giveUp);
+            unknown.forEach((name, mode) -> {
+                if (!isOver()) {
+                    cancel(mine, name, mode);
                 }
-            }
+            });
         } else if (!(failure instanceof IllegalStateException)) {
             throw new Violation("exception", String.valueOf(failure), failure);
         }
@@ -414,11 +417,16 @@ final class TransactionUser {
         if (name != null) {
             LockMode before = wants.get(name);
             giveUp(name); // those who hear of that hear it within the call
-            if (!mine.cancel(name.value()) && before != null && !isOver() && isHeld(mine, name, before)) {
-                returned("a cancel that was too late", mine, List.of(new LockRequest(name, before)));
-            }
-            model.saw("cancel");
+            cancel(mine, name, before);
         }
+    }
+
+    /** Its user wanted that in this mode, or not, and has given it up. */
+    private void cancel(LockTransaction mine, LockName name, @Nullable LockMode before) {
+        if (!mine.cancel(name.value()) && before != null && !isOver() && isHeld(mine, name, before)) {
+            returned("a cancel that was too late", mine, List.of(new LockRequest(name, before)));
+        }
+        model.saw("cancel");
     }
 
     private void surrender(LockTransaction mine, @Nullable LockName name) {
@@ -515,11 +523,15 @@ final class TransactionUser {
     /** It has had time to give back what nobody wants. */
     private void hasNothingMore() {
         LockTransaction mine = transaction;
-        if (mine == null
-                || isOver()
-                || calls > 0
-                || mine.status() == Status.WAITING
-                || mine.status() == Status.FAILED) {
+        if (mine == null || isOver() || calls > 0 || mine.status() == Status.FAILED) {
+            return;
+        }
+        if (mine.status() == Status.WAITING) {
+            model.saw("looked at while it waits");
+            ensure(
+                    wants.entrySet().stream().anyMatch(each -> !isHeld(mine, each.getKey(), each.getValue())),
+                    "%s waits after a while, and nobody wants anything more",
+                    this);
             return;
         }
         model.saw("looked at");

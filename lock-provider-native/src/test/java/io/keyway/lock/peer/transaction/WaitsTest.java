@@ -172,6 +172,32 @@ class WaitsTest extends InOneWorld {
         a.ensureHeld();
     }
 
+    /** Another thread may have tried, and the one that asked still has to hear of its failure. */
+    @Test
+    void aTryThatGetsNothingForgetsNoFailure() throws Exception {
+        Lease other = tree("t");
+        LockTransaction a = begin();
+        a.lockAsync("t", LockMode.EXCLUSIVE);
+        until(() -> a.status() == Status.FAILED);
+        other.release();
+        world.advance(Duration.ofMinutes(2)); // out of that client's cache
+        Lease flat = client().lock("t").acquire();
+        assertThat(a.tryLock("t", LockMode.EXCLUSIVE, SHORT)).isFalse();
+        assertThat(a.status()).isEqualTo(Status.FAILED);
+        flat.release();
+        assertThat(a.tryLock("t", LockMode.EXCLUSIVE, SHORT)).isTrue();
+        assertThat(a.status()).isEqualTo(Status.HELD);
+        a.unlock("t");
+        world.advance(Duration.ofMinutes(2));
+        tree("t");
+        a.lockAsync("t", LockMode.EXCLUSIVE);
+        until(() -> a.status() == Status.FAILED);
+        assertThatThrownBy(() -> a.tryLock("t", LockMode.EXCLUSIVE, SHORT))
+                .isInstanceOf(LockUnavailableException.class);
+        assertThatThrownBy(a::awaitAll).isInstanceOf(LockUnavailableException.class);
+        assertThat(a.status()).isEqualTo(Status.NO_LOCKS);
+    }
+
     @Test
     void whoWaitsForItsOwnLockDoesNotWaitForOthers() throws Exception {
         Lease other = client().lock("b").acquire();
@@ -220,6 +246,36 @@ class WaitsTest extends InOneWorld {
         a.ensureHeld("a");
         reader.release();
         assertThat(beside.read().tryAcquire()).isPresent();
+    }
+
+    /** The second one asks for nothing new, so that it left behind what the first had asked for. */
+    @Test
+    void triesOfOneLockByTwoThreadsLeaveNothing() throws Exception {
+        Lease other = client().lock("b").acquire();
+        LockTransaction a = begin();
+        CompletableFuture<Boolean> first = inThread(() -> a.tryLock("b", LockMode.EXCLUSIVE, SHORT));
+        CompletableFuture<Boolean> second = inThread(() -> a.tryLock("b", LockMode.EXCLUSIVE, SHORT.multipliedBy(2)));
+        assertThat(outcome(first)).isFalse();
+        assertThat(second).isNotDone();
+        assertThat(outcome(second)).isFalse();
+        assertThat(a.status()).isEqualTo(Status.NO_LOCKS);
+        other.release();
+        assertThat(client().lock("b").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void aLockThatATryHasBroughtIsWantedAgainAfterItsSurrender() throws Exception {
+        LockTransaction a = begin();
+        assertThat(a.tryLock("x", LockMode.EXCLUSIVE, SHORT)).isTrue();
+        CompletableFuture<Lease> next = client().lock("x").acquireAsync();
+        world.advance(SHORT);
+        a.surrender("x");
+        Lease other = outcome(next);
+        assertThat(a.tryLock("x", LockMode.EXCLUSIVE, SHORT)).isFalse();
+        waits(a);
+        other.release();
+        a.awaitAll();
+        a.ensureHeld("x");
     }
 
     /** No call has returned that one, since the call waited for another one too. */
