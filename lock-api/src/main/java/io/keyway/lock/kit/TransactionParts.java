@@ -190,6 +190,11 @@ final class TransactionParts implements NodeLocks.Parts {
                 });
     }
 
+    /** The names under which that lock is asked for: its own, or those of its parts. */
+    List<LockName> namesOf(LockName lock) {
+        return locks.has(lock) ? locks.parts(lock) : List.of(lock);
+    }
+
     /** The parts of that lock that are held. */
     List<LockName> heldOf(LockName lock) {
         return List.copyOf(locks.held(lock).values());

@@ -659,20 +659,28 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         decide(() -> {
             parts.ensureIsNoPart(lock);
             boolean known = state.known(lock) != null;
-            List<LockName> names = parts.locks().has(lock) ? parts.heldOf(lock) : List.of(lock);
-            if (state.waits(lock) || !known || names.stream().anyMatch(each -> !state.hasLease(each))) {
+            List<LockName> names =
+                    parts.namesOf(lock).stream().filter(state::hasLease).toList();
+            if (state.waits(lock) || !known || names.isEmpty()) {
                 boolean waits = known && state.waits(lock);
                 throw new IllegalStateException(
                         lock + (waits ? " is being waited for; cancel that first" : " is not held"));
             }
             names.forEach(wishes::ensureNoneBelow);
+            // What becomes of a lock over nodes that is held, those say that have granted it until now.
+            List<LockName> counted = parts.locks().isHeld(lock) ? parts.heldOf(lock) : names;
+            parts.namesOf(lock).forEach(wishes::remove);
             parts.locks().forget(lock);
             for (LockName each : names) {
                 TransactionSlot slot = Objects.requireNonNull(slots.get(each));
-                held.add(Objects.requireNonNull(slot.held()));
+                Releasable all = Objects.requireNonNull(slot.held());
+                if (counted.contains(each)) {
+                    held.add(all);
+                } else {
+                    effects.add(all::releaseAsync);
+                }
                 drop(each, Objects.requireNonNull(slot.lease));
             }
-            names.forEach(wishes::remove);
             giveBack();
         });
         held.stream().skip(1).forEach(Releasable::releaseAsync);
@@ -728,7 +736,8 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             fate.ensureOpen(self, client);
             state.ensureIsTold(lock);
             return state.isGone(lock)
-                    ? fate.ensureNotLost(state.lost(each -> wishes.over(each).contains(lock)))
+                    ? fate.ensureNotLost(
+                            state.lost(each -> parts.namesOf(lock).stream().anyMatch(wishes.over(each)::contains)))
                     : null;
         });
     }

@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.DeadlockException;
 import io.keyway.lock.Feature;
+import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
@@ -38,6 +40,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -298,6 +303,39 @@ class NodeSetsTest {
         LockTransaction next = client().transaction();
         next.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
         assertThat(next.tokens("x")).containsOnlyKeys(node(0), node(2));
+    }
+
+    /** The client's event executor, by which a transaction hears of losses, is held up. */
+    @Test
+    void aLockWhoseMajorityIsGoneIsNotHeldAlsoBeforeItsTransactionIsTold() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        open.add(told::countDown);
+        LockClient client = Locks.open(url(""), ClientOptions.defaults().withEventExecutor(executor));
+        open.add(client);
+        open.add(executor::shutdown);
+        LockTransaction holder = client.transaction();
+        holder.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        holder.ensureHeld("x");
+        executor.execute(() -> hold(told));
+        LockClient operator = client();
+        for (Map.Entry<String, Long> each : holder.tokens("x").entrySet()) {
+            operator.admin().breakLease(part("x", each.getKey()), each.getValue(), "of the test");
+        }
+        until(() -> holder.status() == Status.LOST);
+        assertThatThrownBy(() -> holder.ensureHeld("x")).isInstanceOf(LeaseLostException.class);
+        assertThat(holder.unlock("x")).isEqualTo(ReleaseOutcome.ALREADY_LOST);
+        told.countDown();
+        executor.submit(() -> {}).get();
+        assertThat(holder.status()).isEqualTo(Status.NO_LOCKS);
+    }
+
+    private static void hold(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** The program of the docs, and a holder that comes late. */
