@@ -137,7 +137,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     @Override
     public void decide(Runnable decision) {
-        List<Runnable> todo;
+        List<Runnable> todo = List.of();
         guard.lock();
         try {
             agent.unfinished(true);
@@ -150,8 +150,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             }
         } finally {
             guard.unlock();
+            // Also of a call that is refused: time may have passed, and what that brings is decided in any step.
+            todo.forEach(TransactionView::perform);
         }
-        todo.forEach(TransactionView::perform);
     }
 
     private static void perform(Runnable effect) {
@@ -324,13 +325,28 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         slot.pending = pending;
         slot.request = id;
         client.transactions().asks(id, ofAgent);
-        effects.add(() -> {
-            if (from == null && lease.reacquire(1)) {
-                granted(name, id, lease, null);
-            } else {
-                send(name, id, pending, queue, from);
-            }
-        });
+        effects.add(() -> begin(name, id, pending, queue, lease, from));
+    }
+
+    private void begin(
+            LockName name,
+            long request,
+            PendingAcquire pending,
+            boolean queue,
+            HeldLease lease,
+            @Nullable HeldLease from) {
+        boolean atHand;
+        try {
+            atHand = from == null && lease.reacquire(1);
+        } catch (RuntimeException | Error e) {
+            over(name, request, e, queue); // nothing else will ever be heard of it
+            return;
+        }
+        if (atHand) {
+            granted(name, request, lease, null);
+        } else {
+            send(name, request, pending, queue, from);
+        }
     }
 
     private void send(LockName name, long request, PendingAcquire pending, boolean queue, @Nullable HeldLease from) {

@@ -9,7 +9,10 @@ import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.spi.LockEngine;
@@ -21,6 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -103,6 +107,35 @@ class FailingEngineTest extends ReferenceClients {
         failing.clear();
         client.close();
         held.close();
+    }
+
+    @Test
+    void aTransactionHearsOfARequestThatTheEngineThrowsOut() {
+        failing.add("reacquire");
+        TransactionView transaction =
+                new TransactionView(client.context(), TransactionOptions.defaults(), LockOptions.none());
+        Running<Boolean> locks = inThread(() -> {
+            transaction.lock("x");
+            return true;
+        });
+        assertThatThrownBy(locks::get).hasStackTraceContaining("reacquire fails");
+        assertThat(transaction.status()).isEqualTo(LockTransaction.Status.NO_LOCKS);
+        transaction.close();
+    }
+
+    /** Time may have passed: in each step is decided what that brings, also in one that refuses what its user asked. */
+    @Test
+    void whatAStepHasDecidedIsDoneThoughItThrows() {
+        TransactionView transaction =
+                new TransactionView(client.context(), TransactionOptions.defaults(), LockOptions.none());
+        AtomicInteger done = new AtomicInteger();
+        assertThatThrownBy(() -> transaction.decide(() -> {
+                    transaction.then(done::incrementAndGet);
+                    throw new IllegalStateException("refused");
+                }))
+                .hasMessage("refused");
+        assertThat(done).hasValue(1);
+        transaction.close();
     }
 
     @Test
