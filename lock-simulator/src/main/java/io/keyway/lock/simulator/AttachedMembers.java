@@ -193,14 +193,18 @@ abstract class AttachedMembers extends FixedMembers {
         world.wake(node, nanos, 0, asks);
     }
 
-    /** Each of the others that hears it says that it runs with the list. */
+    /**
+     * Each of the others that hears it says that it runs with the list; and that the cluster was never used before,
+     * unless it has met a former life of the member.
+     */
     private void asks(SimNode node, ListConfirmation confirmation, long waits) {
         for (String other : confirmation.awaited()) {
             SimNode peer = world.member(ids.indexOf(other));
             if (peer.alive() && !peer.paused() && !world.net().isCut(node, peer)) {
                 long quarantine =
                         SessionSettings.quarantine(directories.get(peer.slot()).largestTtl());
-                confirmation.confirmed(other, directories.get(peer.slot()).isFirstUse(), 0, quarantine, node.clock());
+                boolean fresh = directories.get(peer.slot()).isFirstUse() && node.incarnation() == 1;
+                confirmation.confirmed(other, fresh, 0, quarantine, node.clock());
             }
         }
         long at = confirmation.openAt();
