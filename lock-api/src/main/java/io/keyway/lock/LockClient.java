@@ -79,8 +79,9 @@ public interface LockClient extends AutoCloseable {
      * {@linkplain #transaction() transaction}, and another one than {@link #lock(LockName)}.
      *
      * <p>Its lease has one token, which rises over all holders that came by this method: when the nodes have granted,
-     * each of them is told to go on above the highest of its tokens, which costs one more message to each. The lease is
-     * lost when the grant of any of its nodes is, and is believed as long as all of them are.
+     * each of them is told to go on above the highest of its tokens, which costs one more message to each. With a
+     * majority the other nodes are asked as well when it is held, and a node whose part was lost is asked again: the
+     * lease is believed as long as that of a majority is. It is lost when fewer are left, or an operator breaks one.
      *
      * <p>Whoever waits for it waits for nodes that are away, too. {@link DistributedLock#tryAcquire()} is answered when
      * a majority cannot be had at once.

@@ -99,7 +99,7 @@ public interface LockTransaction extends AutoCloseable {
      * {@link TransactionOptions#withAwaitNodes} has it wait for the return of nodes.
      *
      * <p>A lock over nodes and {@code client.lock} of its name do not know of each other. It cannot be upgraded. Needs
-     * {@link Feature#NODE_SETS}; rules LK-2101 to LK-2106.
+     * {@link Feature#NODE_SETS}; rules LK-2101 to LK-2107.
      *
      * @param name the name of the lock, of at most 15 segments
      * @param mode EXCLUSIVE or SHARED

@@ -6,6 +6,7 @@ import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -139,10 +140,36 @@ final class NodesServices implements ClientServices {
 
         /** What is seen of one of them. */
         private static final class Seen {
-            int holds;
+            /** For how long it has had each part that it has. */
+            final List<Duration> holds = new ArrayList<>();
+            /**
+             * The highest token of its parts, for a part that came when it had the lock already the one that it had the
+             * lock under.
+             */
             long token;
+            /** Whether one of its parts came when it had the lock already. */
+            boolean said;
+            /** For how long it has been there. */
             Duration since = Duration.ZERO;
+            /** Whether it waits for a part that it needs. */
             boolean waits;
+
+            private void seen(Duration since) {
+                this.since = since.compareTo(this.since) > 0 ? since : this.since;
+            }
+
+            void holds(LockStatus.Holder part) {
+                OptionalLong own = NodeParts.token(part.metadata());
+                said |= own.isPresent();
+                token = Math.max(token, own.orElse(part.token().orElse(0)));
+                holds.add(part.since());
+                seen(part.since());
+            }
+
+            void waits(LockStatus.Waiter part) {
+                waits |= NodeParts.token(part.metadata()).isEmpty();
+                seen(part.since());
+            }
         }
 
         private Optional<LockStatus> merged() {
@@ -150,20 +177,16 @@ final class NodesServices implements ClientServices {
             for (LockStatus status : known) {
                 for (LockStatus.Holder each : status.holders()) {
                     if (each.mode().isAlone() && each.kept().isEmpty()) {
-                        Seen one = seen.computeIfAbsent(who(each.client(), each.metadata()), none -> new Seen());
-                        boolean first = one.holds++ == 0;
-                        one.token = Math.max(one.token, each.token().orElse(0));
-                        // It has the lock since the last of its grants.
-                        one.since = first || each.since().compareTo(one.since) < 0 ? each.since() : one.since;
+                        seen.computeIfAbsent(who(each.client(), each.metadata()), none -> new Seen())
+                                .holds(each);
                     }
                 }
             }
             for (LockStatus status : known) {
                 for (LockStatus.Waiter each : status.waiters()) {
                     if (each.mode().isAlone()) {
-                        Seen one = seen.computeIfAbsent(who(each.client(), each.metadata()), none -> new Seen());
-                        one.waits = true;
-                        one.since = each.since().compareTo(one.since) > 0 ? each.since() : one.since;
+                        seen.computeIfAbsent(who(each.client(), each.metadata()), none -> new Seen())
+                                .waits(each);
                     }
                 }
             }
@@ -176,14 +199,8 @@ final class NodesServices implements ClientServices {
             List<LockStatus.Waiter> waiters = new ArrayList<>();
             seen.forEach((who, what) -> {
                 if (leading.equals(List.of(who))) {
-                    boolean sure = what.holds >= nodes.needed();
                     holders.add(new LockStatus.Holder(
-                            who.client(),
-                            LockMode.EXCLUSIVE,
-                            1,
-                            sure ? OptionalLong.of(what.token) : OptionalLong.empty(),
-                            what.since,
-                            who.metadata()));
+                            who.client(), LockMode.EXCLUSIVE, 1, token(what), since(what), who.metadata()));
                 } else {
                     waiters.add(new LockStatus.Waiter(
                             who.client(), LockMode.EXCLUSIVE, 1, OptionalLong.empty(), what.since, who.metadata()));
@@ -194,13 +211,25 @@ final class NodesServices implements ClientServices {
         }
 
         private boolean hasIt(Seen seen, int silent) {
-            return seen.holds >= nodes.needed() || (seen.holds + silent >= nodes.needed() && !seen.waits);
+            int holds = seen.holds.size();
+            return holds >= nodes.needed() || (holds + silent >= nodes.needed() && !seen.waits);
+        }
+
+        /** Known by all the parts that it got the lock by, or by one that came later. */
+        private OptionalLong token(Seen seen) {
+            boolean sure = seen.said || seen.holds.size() >= nodes.needed();
+            return sure ? OptionalLong.of(seen.token) : OptionalLong.empty();
+        }
+
+        /** It has the lock since it has had enough parts, as far as they are seen. */
+        private Duration since(Seen seen) {
+            List<Duration> longestFirst = new ArrayList<>(seen.holds);
+            longestFirst.sort(Comparator.reverseOrder());
+            return longestFirst.get(Math.min(nodes.needed(), longestFirst.size()) - 1);
         }
 
         private Who who(String client, Map<String, String> metadata) {
-            Map<String, String> own = new HashMap<>(metadata);
-            own.remove(NodeParts.SET);
-            return new Who(client, own);
+            return new Who(client, NodeParts.given(metadata));
         }
     }
 }

@@ -131,6 +131,9 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
 
     private @Nullable HoldLimit limit;
 
+    /** The lease with which this one ends, if that has an end; null if it ends by itself. */
+    private @Nullable HeldLease endsWith;
+
     /** What kept a grant that was at hand from beginning; seen by the thread that took it. */
     private @Nullable Throwable unbegun;
 
@@ -168,6 +171,11 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
                                 this);
         ensureBegun();
         return granted;
+    }
+
+    /** Its owner's limit is that of another lease, which is granted. Before it is asked for. */
+    void endsWith(HeldLease other) {
+        endsWith = other;
     }
 
     /** The request is about to be sent. */
@@ -259,7 +267,11 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         long now = client.time().nanoTime();
         long askedAt = asked != null ? asked.askedAt() : since == 0 ? now : since;
         since = now;
-        limit = options.limitsHold() ? HoldLimit.of(options, now, granted.deadlineNanos()) : null;
+        HoldLimit same = endsWith == null ? null : endsWith.limit;
+        limit = same != null
+                ? same.copy()
+                : options.limitsHold() ? HoldLimit.of(options, now, granted.deadlineNanos()) : null;
+        endsWith = null;
         EarlyEnd early = STATE.getAndSet(this, Phase.HELD) instanceof EarlyEnd told ? told : null;
         tell(LockEvent.Type.GRANTED, now - askedAt);
         if (!client.leases().add(this)) {
@@ -374,11 +386,22 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         return lives() && now - hold().deadlineNanos() < 0 && (limit == null || now - limit.endNanos < 0);
     }
 
+    /** As {@link #isBelieved}, and without doubt. */
+    boolean isSure() {
+        return state == Phase.HELD && left() > hold().ttl().toNanos() / 8;
+    }
+
+    /** For so long it is believed if it is not renewed; 0 if it is not believed. Tells nobody. */
+    long left() {
+        return isBelieved() ? leftOfBelief() : 0;
+    }
+
     @Override
     public Duration remaining() {
-        if (!isHeld()) {
-            return Duration.ZERO;
-        }
+        return Duration.ofNanos(isHeld() ? leftOfBelief() : 0);
+    }
+
+    private long leftOfBelief() {
         // The deadline first: read after the clock, it may be that of a renewal which was sent later than that.
         long deadline = hold().deadlineNanos();
         long now = client.time().nanoTime();
@@ -386,7 +409,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         if (limit != null) {
             left = Math.min(left, limit.endNanos - now);
         }
-        return Duration.ofNanos(Math.max(0, left));
+        return Math.max(0, left);
     }
 
     @Override

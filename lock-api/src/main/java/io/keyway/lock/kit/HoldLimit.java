@@ -49,6 +49,11 @@ final class HoldLimit {
                 : null;
     }
 
+    /** The same, of another lease. */
+    HoldLimit copy() {
+        return new HoldLimit(endNanos, toldNanos, cause, detail);
+    }
+
     /** @param soon when the end is near, where the owner wants to be told; false if that one is over by then */
     void arm(TimeSource time, BooleanSupplier soon, Runnable end) {
         if (toldNanos == endNanos) {

@@ -4,6 +4,7 @@ package io.keyway.lock.kit;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockRequest;
+import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.Owner;
@@ -30,10 +31,16 @@ import org.jspecify.annotations.Nullable;
  * <p><b>In a circle</b> through that one request the next node is asked too, before anybody gives way, and the request
  * becomes a spare: whoever waits for k of n is in a deadlock only when no node is left that it could ask.
  *
+ * <p><b>Once it is held</b> by a majority, and its user was told, the other nodes are asked too, and so is a node whose
+ * part was lost: the lock outlives the loss of any node while a majority still holds it. These requests are spares: the
+ * transaction does not wait for them. They keep out nobody who could have the lock, since no other majority is free.
+ *
  * <p><b>Invariants.</b> Of a lock that is not held there is at most one part that is neither granted nor a spare, but
  * within a step; and one, if any waits. A lock is held while as many parts are as its rule says of the nodes that are
- * <i>named</i>; in the step in which it becomes held all other requests are withdrawn. Whoever cannot reach enough
- * nodes holds none of them: it fails, or gives back what it has and waits for their return.
+ * <i>named</i>; in the step in which it becomes held all other requests are withdrawn. A lock of which the user was
+ * told and that was seen at too few nodes is held no more, whatever is granted after that: between two looks its parts
+ * become fewer only, so a lock that is seen held has been held since it was granted. Whoever cannot reach enough nodes
+ * holds none of them: it fails, or gives back what it has and waits for their return.
  */
 final class NodeLocks {
     /** How a part stands. */
@@ -57,6 +64,9 @@ final class NodeLocks {
 
         /** It is not to be had any more: neither waited for nor held. */
         void takeBack(LockName part);
+
+        /** Asks for a part of a lock that is held without it. False if it is not to be asked for now. */
+        boolean askSpare(LockName part, LockMode mode);
 
         /** Whether the request for that part is one that the transaction does not count on. */
         void spare(LockName part, boolean spare);
@@ -85,6 +95,10 @@ final class NodeLocks {
         final Set<LockName> passedOver = new HashSet<>();
         /** Whether its user may have been told that it is held. */
         boolean told;
+        /** Whether it was seen at too few nodes after that. */
+        boolean broken;
+        /** Its token, if it has one for all nodes; or 0. */
+        long token;
 
         Spread(LockName name, LockMode mode, NodeSet set, Owner owner, boolean once, long asked) {
             this.asked = asked;
@@ -110,6 +124,11 @@ final class NodeLocks {
 
     boolean isEmpty() {
         return all.isEmpty();
+    }
+
+    /** Their names, in the order in which they were asked for. */
+    List<LockName> names() {
+        return List.copyOf(all.keySet());
     }
 
     boolean has(LockName lock) {
@@ -142,7 +161,13 @@ final class NodeLocks {
 
     /** Who asks for the parts of that lock, which is there. */
     Owner owner(LockName lock) {
-        return Objects.requireNonNull(all.get(lock)).owner;
+        Spread spread = Objects.requireNonNull(all.get(lock));
+        return spread.token == 0 ? spread.owner : NodeParts.under(spread.owner, spread.token);
+    }
+
+    /** The user of that lock, which is held, has it under that token: who asks for its other parts says so. */
+    void under(LockName lock, long token) {
+        Objects.requireNonNull(all.get(lock)).token = token;
     }
 
     /** The lock of which that is a part; null if it is none. */
@@ -231,7 +256,10 @@ final class NodeLocks {
         return false;
     }
 
-    /** A lock of which the user may have been told and that is not held at enough nodes; null if there is none. */
+    /**
+     * A lock of which the user may have been told and that is not held at enough nodes, or was not at an earlier look;
+     * null if there is none.
+     */
     @Nullable
     LockName broken() {
         for (Map.Entry<LockName, Spread> each : all.entrySet()) {
@@ -242,6 +270,11 @@ final class NodeLocks {
         return null;
     }
 
+    /** Sees which locks are broken by now: before anything is granted that could hide it. */
+    void look() {
+        all.values().forEach(this::isHeld);
+    }
+
     /** Whether that lock is held at enough nodes. */
     boolean isHeld(LockName lock) {
         Spread spread = all.get(lock);
@@ -249,7 +282,9 @@ final class NodeLocks {
     }
 
     private boolean isHeld(Spread spread) {
-        return held(spread).size() >= spread.set.needed();
+        boolean held = !spread.broken && held(spread).size() >= spread.set.needed();
+        spread.broken |= spread.told && !held;
+        return held;
     }
 
     private List<LockName> held(Spread spread) {
@@ -305,6 +340,20 @@ final class NodeLocks {
             Spread spread = all.get(lock);
             if (spread != null && !spread.told && !givesUp(lock, spread)) {
                 advance(lock, spread, awaitNodes);
+            }
+        }
+    }
+
+    /** Asks for the other parts of locks that are held by a majority, and whose users were told. */
+    void askSpares() {
+        for (Spread spread : all.values()) {
+            if (spread.told && spread.set.rule() == NodeRule.MAJORITY && isHeld(spread)) {
+                for (LockName part : spread.parts) {
+                    State state = view.state(part);
+                    if (state != State.HELD && (state != State.NONE || view.askSpare(part, spread.mode))) {
+                        view.spare(part, true);
+                    }
+                }
             }
         }
     }

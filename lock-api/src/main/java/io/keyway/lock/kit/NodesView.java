@@ -3,16 +3,12 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.Lease;
-import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
-import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.NodeSet;
-import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.RaisingEngine;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -27,34 +23,35 @@ import org.jspecify.annotations.Nullable;
  * <p>Each node has tokens of its own, and of a majority the highest one need not rise from holder to holder: after {a:
  * 100, b: 5} may come {b: 6, c: 1}. So whoever has been granted the lock has each of its nodes go on above the highest
  * of its tokens, and has it when all have said so. Two holders have a node in common, at which the later one was
- * granted after that: its highest token is higher.
+ * granted after that: its highest token is higher. That is so whatever parts the holder has later: each majority has a
+ * node in common with the one that granted it the lock first, and that node grants only above its token since.
  */
 final class NodesView implements DistributedLock {
     private final ClientContext client;
     private final RaisingEngine engine;
-    private final LockRequest request;
+    private final LockName name;
     private final NodeSet nodes;
     private final LockOptions given;
-    private final TransactionLocks locks;
+    private final TransactionLocks<NodesLease> locks;
 
     NodesView(ClientContext client, RaisingEngine engine, LockName name, NodeSet nodes, LockOptions given) {
         this.client = client;
         this.engine = engine;
-        this.request = new LockRequest(name, LockMode.EXCLUSIVE, Optional.of(nodes));
+        this.name = name;
         this.nodes = nodes;
         this.given = given;
-        this.locks = TransactionLocks.overNodes(client, request, given);
+        this.locks = TransactionLocks.overNodes(client, name, nodes, given);
     }
 
     @Override
     public LockName name() {
-        return request.name();
+        return name;
     }
 
     @Override
     public DistributedLock with(LockOptions upper) {
-        client.ensureOpen(name());
-        return new NodesView(client, engine, name(), nodes, given.overlaidBy(upper));
+        client.ensureOpen(name);
+        return new NodesView(client, engine, name, nodes, given.overlaidBy(upper));
     }
 
     @Override
@@ -85,15 +82,15 @@ final class NodesView implements DistributedLock {
     /** As of {@link TransactionLocks#takeAsync}. */
     private <T> CompletableFuture<T> take(@Nullable Duration wait, Function<Optional<Lease>, T> shape) {
         CompletableFuture<T> told = ClockedFuture.on(client.time());
-        CompletableFuture<Optional<TransactionLocks.Taken>> taken = locks.takeAsync(wait, grants -> grants);
+        CompletableFuture<Optional<NodesLease>> taken = locks.takeAsync(wait, lease -> lease);
         CompletionStage<T> ends = told;
         ends.whenComplete((lease, failure) -> taken.cancel(false));
-        CompletionStage<Optional<TransactionLocks.Taken>> came = taken;
-        came.whenComplete((grants, failure) -> {
+        CompletionStage<Optional<NodesLease>> came = taken;
+        came.whenComplete((lease, failure) -> {
             if (failure != null) {
                 told.completeExceptionally(failure);
-            } else if (grants.isPresent()) {
-                raise(grants.get(), told, shape);
+            } else if (lease.isPresent()) {
+                raise(lease.get(), told, shape);
             } else {
                 told.complete(shape.apply(Optional.empty()));
             }
@@ -102,26 +99,22 @@ final class NodesView implements DistributedLock {
     }
 
     /** Has the nodes go on above the highest token, and gives the lock to its user. */
-    private <T> void raise(
-            TransactionLocks.Taken taken, CompletableFuture<T> told, Function<Optional<Lease>, T> shape) {
-        List<HeldLease> parts = taken.leases().stream()
-                .map(HeldLease.class::cast)
-                .filter(lease -> isPart(lease.name()))
-                .toList();
-        long token = parts.stream().mapToLong(HeldLease::token).max().orElseThrow();
+    private <T> void raise(NodesLease lease, CompletableFuture<T> told, Function<Optional<Lease>, T> shape) {
         CompletableFuture<Boolean> all = CompletableFuture.completedFuture(true);
-        for (HeldLease part : parts) {
+        for (HeldLease part : lease.first()) {
             CompletableFuture<Boolean> raised = engine.raise(
-                            part.key(), part.hold(), part.token(), token, client.requestTimeout())
+                            part.key(), part.hold(), part.token(), lease.token(), client.requestTimeout())
                     .toCompletableFuture();
             all = all.thenCombine(raised, Boolean::logicalAnd);
         }
         CompletionStage<Boolean> answered = all;
         answered.whenComplete((raised, failure) -> client.events().complete(() -> {
             // Asked now: what was held at its node until then was there before whatever that grants next.
-            boolean has = failure == null && raised && taken.set().isHeld();
-            Lease lease = new JoinedLease(name(), LockMode.EXCLUSIVE, token, taken.set(), "at " + nodes);
-            if (!has) {
+            boolean has =
+                    failure == null && raised && lease.first().stream().allMatch(HeldLease::isHeld) && lease.isHeld();
+            if (has) {
+                lease.lasts();
+            } else {
                 told.completeExceptionally(unconfirmed(failure));
             }
             if (!has || !told.complete(shape.apply(Optional.of(lease)))) {
@@ -130,16 +123,11 @@ final class NodesView implements DistributedLock {
         }));
     }
 
-    private boolean isPart(LockName name) {
-        return nodes.nodes().stream()
-                .anyMatch(node -> NodeParts.part(name(), node).equals(name));
-    }
-
     private LockUnavailableException unconfirmed(@Nullable Throwable cause) {
         return new LockUnavailableException(
-                name() + " was granted at " + nodes + " and given back: not all of these nodes have said that their"
+                name + " was granted at " + nodes + " and given back: not all of these nodes have said that their"
                         + " tokens go on above it. Try again.",
-                name(),
+                name,
                 client.server(),
                 cause);
     }
@@ -161,6 +149,6 @@ final class NodesView implements DistributedLock {
 
     @Override
     public String toString() {
-        return "DistributedLock[" + name() + " at " + nodes + "]";
+        return "DistributedLock[" + name + " at " + nodes + "]";
     }
 }

@@ -44,6 +44,12 @@ final class TransactionFate {
         abortedBy = deadlock;
     }
 
+    /** How it lost a lock first; null if it has not. */
+    @Nullable
+    LeaseLostException loss() {
+        return loss;
+    }
+
     void lose(LeaseLostException why) {
         loss = loss == null ? why : loss;
     }

@@ -9,6 +9,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockUnavailableException;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -16,57 +17,88 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Takes locks that are several grants, all or none, for users who have no transaction: by one that asks for all levels
- * of trees, or at all nodes, and ends when all are held. So whoever waits in it is found where transactions wait for
- * each other; it is never aborted, since nobody was told of anything that it holds.
+ * of trees, or at nodes. So whoever waits in it is found where transactions wait for each other; it is never aborted,
+ * since nobody was told of anything that it holds.
+ *
+ * @param <T> what users get
  */
-final class TransactionLocks {
-    /**
-     * What is held.
-     *
-     * @param set all of it
-     * @param leases its grants, from the root down
-     */
-    record Taken(LeaseSet set, List<Lease> leases) {}
-
+final class TransactionLocks<T> {
     private final ClientContext client;
     private final List<LockRequest> requests;
     private final List<LockName> names;
     private final LockOptions options;
     private final TransactionOptions ofTransaction;
+    private final Function<TransactionView, Optional<T>> handOver;
+    private final Consumer<T> giveBack;
 
+    /**
+     * @param handOver what the user gets of a transaction that holds all; empty if it does not any more
+     * @param giveBack for what no user takes
+     */
     private TransactionLocks(
-            ClientContext client, List<LockRequest> requests, LockOptions options, TransactionOptions ofTransaction) {
+            ClientContext client,
+            List<LockRequest> requests,
+            LockOptions options,
+            TransactionOptions ofTransaction,
+            Function<TransactionView, Optional<T>> handOver,
+            Consumer<T> giveBack) {
         this.client = client;
         this.requests = List.copyOf(requests);
         this.names = requests.stream().map(LockRequest::name).toList();
         this.options = options;
         this.ofTransaction = ofTransaction;
+        this.handOver = handOver;
+        this.giveBack = giveBack;
         transaction(); // refuses options that its locks cannot have
     }
 
     /** Locks of trees. */
-    static TransactionLocks ofTrees(ClientContext client, List<LockRequest> requests, LockOptions options) {
-        return new TransactionLocks(
-                client, requests, options, TransactionOptions.defaults().withTree(true));
+    static TransactionLocks<LeaseSet> ofTrees(ClientContext client, List<LockRequest> requests, LockOptions options) {
+        List<LockName> names = requests.stream().map(LockRequest::name).toList();
+        return new TransactionLocks<>(
+                client,
+                requests,
+                options,
+                TransactionOptions.defaults().withTree(true),
+                transaction -> {
+                    List<Lease> leases = transaction.handOver();
+                    return leases.isEmpty()
+                            ? Optional.empty()
+                            : Optional.of(LeaseSet.of(new ContextServices(client), leases, names));
+                },
+                LeaseSet::releaseAsync);
     }
 
-    /** A lock over nodes, which waits for those that are away. */
-    static TransactionLocks overNodes(ClientContext client, LockRequest request, LockOptions options) {
-        return new TransactionLocks(
-                client, List.of(request), options, TransactionOptions.defaults().withAwaitNodes(true));
+    /** A lock over nodes, which waits for those that are away. Its transaction goes on, and has it. */
+    static TransactionLocks<NodesLease> overNodes(
+            ClientContext client, LockName name, NodeSet nodes, LockOptions options) {
+        return new TransactionLocks<>(
+                client,
+                List.of(LockRequest.exclusive(name.value()).at(nodes)),
+                options,
+                TransactionOptions.defaults().withAwaitNodes(true),
+                transaction -> {
+                    List<HeldLease> parts = transaction.partsOf(name);
+                    return parts.isEmpty()
+                            ? Optional.empty()
+                            : Optional.of(new NodesLease(client, transaction, name, nodes, parts));
+                },
+                NodesLease::releaseAsync);
     }
 
     private TransactionView transaction() {
         return new TransactionView(client, ofTransaction, options);
     }
 
-    /** {@code wait}: null to wait without end; zero or less asks once. */
-    Optional<Taken> take(@Nullable Duration wait) throws InterruptedException {
+    /** Of trees. {@code wait}: null to wait without end; zero or less asks once. */
+    Optional<T> take(@Nullable Duration wait) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before asking for " + names);
         }
@@ -79,9 +111,9 @@ final class TransactionLocks {
                 if (once ? !transaction.tryAll(requests, Duration.ZERO) : !isHeld(transaction, wait, left)) {
                     return Optional.empty();
                 }
-                List<Lease> leases = transaction.handOver();
-                if (!leases.isEmpty()) {
-                    return Optional.of(taken(leases));
+                Optional<T> taken = handOver.apply(transaction);
+                if (taken.isPresent()) {
+                    return taken;
                 }
             } catch (LeaseLostException e) {
                 // The grant of one level was over before that of the last one came.
@@ -112,39 +144,34 @@ final class TransactionLocks {
         return client.time().nanoTime() + Waits.nanos(wait);
     }
 
-    private Taken taken(List<Lease> leases) {
-        return new Taken(LeaseSet.of(new ContextServices(client), leases, shown(leases)), leases);
-    }
-
-    /** A lock over nodes has no grant of its own name. */
-    private List<LockName> shown(List<Lease> leases) {
-        List<LockName> granted = leases.stream().map(Lease::name).toList();
-        return granted.containsAll(names) ? names : granted;
-    }
-
     /** As {@link #take}, without a thread; {@code shape} makes what the future has. */
-    <T> CompletableFuture<T> takeAsync(@Nullable Duration wait, Function<Optional<Taken>, T> shape) {
-        CompletableFuture<T> told = ClockedFuture.on(client.time());
+    <R> CompletableFuture<R> takeAsync(@Nullable Duration wait, Function<Optional<T>, R> shape) {
+        CompletableFuture<R> told = ClockedFuture.on(client.time());
         boolean once = wait != null && wait.compareTo(Duration.ZERO) <= 0;
         take(told, wait, wait == null || once ? 0 : deadline(wait), once, shape);
         return told;
     }
 
     /** Until {@code end}, if there is a limit. */
-    private <T> void take(
-            CompletableFuture<T> told,
+    private <R> void take(
+            CompletableFuture<R> told,
             @Nullable Duration wait,
             long end,
             boolean once,
-            Function<Optional<Taken>, T> shape) {
+            Function<Optional<T>, R> shape) {
         if (client.closed()) {
             told.completeExceptionally(new ClientClosedException(client.name(), names.get(0)));
             return;
         }
         TransactionView transaction = transaction();
         // Whoever completes it, but us: nobody will take the leases.
-        CompletionStage<T> seen = told;
-        seen.whenComplete((result, failure) -> transaction.closeAsync());
+        AtomicBoolean handedOver = new AtomicBoolean();
+        CompletionStage<R> seen = told;
+        seen.whenComplete((result, failure) -> {
+            if (!handedOver.get()) {
+                transaction.closeAsync();
+            }
+        });
         try {
             CompletionStage<Boolean> all = transaction.begin(requests, !once);
             if (wait != null && !once) {
@@ -152,8 +179,9 @@ final class TransactionLocks {
                 seen.whenComplete((result, failure) -> limit.cancel());
             }
             all.whenComplete((held, failure) -> {
-                List<Lease> leases = failure == null && held ? transaction.handOver() : List.of();
-                boolean lost = failure == null ? held && leases.isEmpty() : failure instanceof LeaseLostException;
+                Optional<T> taken = failure == null && held ? handOver.apply(transaction) : Optional.empty();
+                handedOver.set(taken.isPresent());
+                boolean lost = failure == null ? held && taken.isEmpty() : failure instanceof LeaseLostException;
                 if (lost && !once && !told.isDone()) {
                     // The grant of one level was over before that of the last one came.
                     transaction.closeAsync();
@@ -161,7 +189,7 @@ final class TransactionLocks {
                 } else if (failure != null && !lost) {
                     client.events().complete(() -> told.completeExceptionally(failure));
                 } else {
-                    outcome(told, leases.isEmpty() ? Optional.empty() : Optional.of(taken(leases)), shape);
+                    outcome(told, taken, shape);
                 }
             });
         } catch (RuntimeException | Error e) {
@@ -169,8 +197,8 @@ final class TransactionLocks {
         }
     }
 
-    private <T> void timeUp(
-            TransactionView transaction, Duration wait, CompletableFuture<T> told, Function<Optional<Taken>, T> shape) {
+    private <R> void timeUp(
+            TransactionView transaction, Duration wait, CompletableFuture<R> told, Function<Optional<T>, R> shape) {
         LockUnavailableException silence = transaction.silence(wait);
         if (silence != null) {
             client.events().complete(() -> told.completeExceptionally(silence));
@@ -179,7 +207,7 @@ final class TransactionLocks {
         }
     }
 
-    private <T> void outcome(CompletableFuture<T> told, Optional<Taken> result, Function<Optional<Taken>, T> shape) {
+    private <R> void outcome(CompletableFuture<R> told, Optional<T> result, Function<Optional<T>, R> shape) {
         client.events().complete(() -> {
             boolean taken = false;
             try {
@@ -188,7 +216,7 @@ final class TransactionLocks {
                 told.completeExceptionally(e);
             }
             if (!taken) {
-                result.ifPresent(each -> each.set().releaseAsync());
+                result.ifPresent(giveBack);
             }
         });
     }

@@ -12,8 +12,11 @@ import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a transaction's locks over nodes, as {@link NodeLocks} decides about them: it sees the transaction's
@@ -31,6 +34,10 @@ final class TransactionParts implements NodeLocks.Parts {
 
     private final NodeLocks locks = new NodeLocks(this);
     private final AgentAlarm alarm;
+    /** When the parts of held locks may be asked for that these are held without. */
+    private final Map<LockName, Long> sparesFrom = new HashMap<>();
+    /** Whether they are, as soon as the locks are held. */
+    private boolean asksSpares = true;
 
     /** {@code states} has the transaction's state, which is made of these. */
     TransactionParts(
@@ -74,6 +81,58 @@ final class TransactionParts implements NodeLocks.Parts {
         locks.advance(awaitNodes);
         if (locks.lacks()) {
             alarm.setBy(client.time().nanoTime() + moment() / 2).ifPresent(transaction::then);
+        }
+    }
+
+    /** The transaction holds a lock for somebody who says later that it lasts, if at all. */
+    void asksNoSpares() {
+        asksSpares = false;
+    }
+
+    /** That lock, which is held, lasts, under that token. */
+    void lasts(LockName lock, long token) {
+        asksSpares = true;
+        if (locks.has(lock)) {
+            locks.under(lock, token);
+        }
+    }
+
+    /** Asks for parts that locks are held without, so that they outlive the loss of others; and counts on those. */
+    void askSpares() {
+        sparesFrom.keySet().removeIf(part -> locks.lockOf(part) == null);
+        locks.askSpares();
+        for (LockName lock : locks.names()) {
+            if (locks.told(lock)) {
+                heldOf(lock).forEach(part -> wishes.levels(part).forEach(transaction.agent()::report));
+            }
+        }
+    }
+
+    @Override
+    public boolean askSpare(LockName part, LockMode mode) {
+        long now = client.time().nanoTime();
+        long ttl = transaction.ttl();
+        long from = sparesFrom.computeIfAbsent(part, fresh -> now + Math.min(moment(), ttl / 8));
+        if (!asksSpares || client.closed() || transaction.waitsInATree()) {
+            return false;
+        } else if (now - from < 0) {
+            // Who gives the lock back at once has not asked.
+            alarm.setBy(from).ifPresent(transaction::then);
+            return false;
+        }
+        sparesFrom.put(part, now + ttl / 2);
+        wishes.addSpare(part, mode);
+        return true;
+    }
+
+    /** More is about to be asked for: what is asked for and can be done without is not, if it could be in the way. */
+    void withdrawSpares() {
+        for (LockName lock : locks.names()) {
+            if (locks.told(lock)) {
+                locks.parts(lock).stream()
+                        .filter(part -> state(part) != NodeLocks.State.HELD)
+                        .forEach(this::takeBack);
+            }
         }
     }
 
@@ -125,6 +184,25 @@ final class TransactionParts implements NodeLocks.Parts {
         }
     }
 
+    /** The lease whose end is that of a grant which is asked for, since it is one more part of what is held by that. */
+    @Nullable
+    HeldLease endsWith(LockName level) {
+        for (LockName part : wishes.isSpare(level) ? wishes.over(level) : List.<LockName>of()) {
+            LockName lock = locks.lockOf(part);
+            List<HeldLease> held = lock == null ? List.of() : states.get().leases(lock);
+            if (!held.isEmpty()) {
+                return held.get(0);
+            }
+        }
+        return null;
+    }
+
+    /** Whether that is a part of a lock that is held, or was, without it. */
+    boolean isSpare(LockName part) {
+        LockName lock = locks.lockOf(part);
+        return lock != null && locks.told(lock);
+    }
+
     @Override
     public boolean isBehind(LockName part) {
         PendingAcquire pending = states.get().pendingOf(part);
@@ -167,10 +245,10 @@ final class TransactionParts implements NodeLocks.Parts {
     /** A lock that cannot be had was given up: if it is a part, so is the lock over nodes, which is returned. */
     Wishes.GivenUp failed(Wishes.GivenUp given) {
         LockName lock = locks.lockOf(given.name());
-        return lock == null || locks.told(lock) ? given : locks.giveUp(lock);
+        return lock == null ? given : locks.giveUp(lock);
     }
 
-    /** One grant of them is over: whether each is a part of a lock that is held without it, and goes on. */
+    /** One grant of them was not renewed, or is gone: whether the locks of which each is a part go on without it. */
     boolean outlast(List<LockName> ofGrant) {
         if (!canSpare(ofGrant)) {
             return false;

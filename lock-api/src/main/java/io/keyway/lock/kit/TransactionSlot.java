@@ -36,6 +36,16 @@ final class TransactionSlot {
         return weakening == null ? lease : weakening;
     }
 
+    /** As {@link #isHeld}, and without doubt. */
+    boolean isSure() {
+        return isHeld() && (lease == null || weakening != null || lease.isSure());
+    }
+
+    /** For so long that is so without renewals. */
+    long left() {
+        return lease == null || weakening != null ? 0 : lease.left();
+    }
+
     /** Whether its grant is believed, also while its mode changes. Tells nobody if it is not. */
     boolean isHeld() {
         if (lease == null || weakening != null) {

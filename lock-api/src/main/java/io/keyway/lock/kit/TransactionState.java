@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.kit;
 
+import io.keyway.lock.Lease;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockRequest;
@@ -8,11 +9,14 @@ import io.keyway.lock.TransactionReport;
 import io.keyway.lock.kit.agent.Agent;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -146,6 +150,44 @@ final class TransactionState implements TransactionWaiters.Locks {
         return tokens;
     }
 
+    /** The releases of all that it has, of trees from the leaves up. */
+    List<Releases> releases() {
+        List<Releases> all = new ArrayList<>();
+        Set<LockName> done = new HashSet<>();
+        for (LockName lock : parts.locks().names()) {
+            List<Releasable> held = new ArrayList<>();
+            for (LockName part : parts.locks().parts(lock)) {
+                Releasable own = releasable(part);
+                if (own != null && done.add(part)) {
+                    held.add(own);
+                }
+            }
+            if (!held.isEmpty()) {
+                int needed = parts.locks().set(lock).needed();
+                all.add(new Releases(held, parts.locks().told(lock) ? needed : Math.min(held.size(), needed)));
+            }
+        }
+        List<LockName> others = new ArrayList<>(slots.keySet());
+        Collections.reverse(others);
+        for (LockName name : others) {
+            Releasable own = releasable(name);
+            if (own != null && done.add(name)) {
+                // For the levels above a part nobody waits: the node of it may be the one that is away.
+                boolean above = !wishes.over(name).isEmpty()
+                        && wishes.over(name).stream().noneMatch(name::equals)
+                        && wishes.over(name).stream()
+                                .allMatch(part -> parts.locks().lockOf(part) != null);
+                all.add(new Releases(List.of(own), above ? 0 : 1));
+            }
+        }
+        return all;
+    }
+
+    private @Nullable Releasable releasable(LockName name) {
+        TransactionSlot slot = slots.get(name);
+        return slot == null || slot.lease == null ? null : slot.held();
+    }
+
     Map<LockName, LockMode> believed() {
         Map<LockName, LockMode> believed = new LinkedHashMap<>();
         slots.forEach((name, slot) -> {
@@ -170,6 +212,9 @@ final class TransactionState implements TransactionWaiters.Locks {
     List<TransactionReport.Wait> waits(long now) {
         List<TransactionReport.Wait> waits = new ArrayList<>();
         for (LockName name : agent.wanted()) {
+            if (wishes.isSpare(name)) {
+                continue; // nobody waits for it
+            }
             Duration waited = Duration.ofNanos(Math.max(0, now - agent.wantedSince(name)));
             waits.add(new TransactionReport.Wait(
                     name, Objects.requireNonNull(agent.mode(name)), waited, Optional.empty()));
@@ -177,14 +222,29 @@ final class TransactionState implements TransactionWaiters.Locks {
         return waits;
     }
 
-    /** A request of which nothing is known; null if there is none. */
+    /**
+     * A request of which nothing is known: one that is needed, or if none is, since too few nodes answer, one that is
+     * not. Null if there is none.
+     */
     @Nullable
     PendingAcquire unanswered() {
-        return slots.values().stream()
-                .map(slot -> slot.pending)
-                .filter(pending -> pending != null && !pending.isAnswered())
-                .findFirst()
-                .orElse(null);
+        PendingAcquire ofSpares = null;
+        boolean needs = false;
+        for (Map.Entry<LockName, TransactionSlot> each : slots.entrySet()) {
+            PendingAcquire pending = each.getValue().pending;
+            if (pending == null) {
+                continue;
+            }
+            boolean spare = agent.isSpare(each.getKey());
+            needs |= !spare;
+            if (!pending.isAnswered()) {
+                if (!spare) {
+                    return pending;
+                }
+                ofSpares = pending;
+            }
+        }
+        return needs ? null : ofSpares;
     }
 
     // Parts of locks over nodes
@@ -200,6 +260,57 @@ final class TransactionState implements TransactionWaiters.Locks {
     /** Whether it is asked for, or held. */
     boolean asksPart(LockName part) {
         return wishes.mode(part) != null;
+    }
+
+    /** Whether it is held, and none of its grants is in doubt. */
+    private boolean isPartSure(LockName part) {
+        return isPartHeld(part)
+                && wishes.levels(part).stream()
+                        .allMatch(level ->
+                                Objects.requireNonNull(slots.get(level)).isSure());
+    }
+
+    /** For so long that part is believed without renewals. */
+    private long left(LockName part) {
+        return !isPartHeld(part)
+                ? 0
+                : wishes.levels(part).stream()
+                        .mapToLong(level ->
+                                Objects.requireNonNull(slots.get(level)).left())
+                        .min()
+                        .orElse(0);
+    }
+
+    /** How that lock over nodes stands, of which the user was told. */
+    Lease.State standing(LockName lock) {
+        if (!parts.locks().has(lock) || !parts.locks().isHeld(lock)) {
+            return Lease.State.LOST;
+        }
+        long sure = parts.locks().parts(lock).stream().filter(this::isPartSure).count();
+        return sure >= parts.locks().set(lock).needed() ? Lease.State.HELD : Lease.State.DOUBTFUL;
+    }
+
+    /** For so long that lock over nodes, of which the user was told, is believed without renewals. */
+    long leftOf(LockName lock) {
+        if (standing(lock) == Lease.State.LOST) {
+            return 0;
+        }
+        List<LockName> all = parts.locks().parts(lock);
+        long[] left = all.stream().mapToLong(this::left).sorted().toArray();
+        return left[all.size() - parts.locks().set(lock).needed()];
+    }
+
+    /** The leases of the parts of that lock over nodes that are held; of trees those of its own name at each node. */
+    List<HeldLease> leases(LockName lock) {
+        return parts.heldOf(lock).stream()
+                .map(part -> Objects.requireNonNull(Objects.requireNonNull(slots.get(part)).lease))
+                .toList();
+    }
+
+    /** Whether that grant is of that lock, or of a part of it. */
+    boolean isOf(LockName name, LockName lock) {
+        List<LockName> over = wishes.over(name);
+        return over.contains(lock) || over.stream().anyMatch(parts.locks().parts(lock)::contains);
     }
 
     /** The name in whose queue that part is, or is about to be; null if it has all, or is not asked for. */

@@ -27,6 +27,12 @@ interface TransactionSteps {
     /** Whether it has ended. */
     boolean isClosed();
 
+    /** Of its leases, in nanoseconds. */
+    long ttl();
+
+    /** Whether its locks are of trees, and it lacks one: what it can do without could be a level of that. */
+    boolean waitsInATree();
+
     /** Asks for that by that request. */
     void ask(LockName name, LockMode mode, long id, boolean queue);
 

@@ -28,7 +28,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -141,6 +140,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         guard.lock();
         try {
             agent.unfinished(true);
+            parts.locks().look();
             try {
                 decision.run();
             } finally {
@@ -174,6 +174,20 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         if (fate.isOpen() && agent.isComplete()) {
             state.tellAll();
         }
+        if (fate.isOpen() && !parts.locks().isEmpty()) {
+            parts.askSpares();
+            wishes.nextSpare(state::heldIn, state::isPending).forEach(this::ask);
+        }
+    }
+
+    @Override
+    public long ttl() {
+        return options.ttl().toNanos();
+    }
+
+    @Override
+    public boolean waitsInATree() {
+        return wishes.ofTrees() && lacks();
     }
 
     /** What is so now. */
@@ -204,6 +218,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         }
         ensureUsable();
         requests.forEach(this::ensureMayAsk);
+        if (wishes.ofTrees()) {
+            parts.withdrawSpares();
+        }
         boolean asks = false;
         for (LockRequest each : requests) {
             asks |= ask(each, queue, tries);
@@ -243,7 +260,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         long id = client.nextRequestId();
         agent.asked(next.name(), next.mode(), id, now());
         // What does not wait keeps nobody waiting for long, also where a member answers late.
-        agent.spare(next.name(), !next.queue());
+        agent.spare(next.name(), !next.queue() || wishes.isSpare(next.name()));
         ask(next.name(), next.mode(), id, next.queue());
     }
 
@@ -313,6 +330,10 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         TransactionSlot slot = slots.computeIfAbsent(name, fresh -> new TransactionSlot());
         Owner owner = parts.owner(name, options.owner());
         HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options.by(owner));
+        HeldLease first = options.limitsHold() ? parts.endsWith(name) : null;
+        if (first != null) {
+            lease.endsWith(first);
+        }
         Request request = new Request(id, lease.key(), mode, 1, 1, options.ttl(), queue, owner, options.holdAtLeast());
         PendingAcquire pending =
                 new PendingAcquire(client, lease, request, queue ? null : client.requestTimeout(), slot.lease);
@@ -399,6 +420,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 return;
             }
             for (Wishes.GivenUp each : wishes.refused(name, state.heldIn(name), failure != null)) {
+                if (parts.isSpare(each.name())) {
+                    continue; // it is asked for again
+                }
                 Wishes.GivenUp lock = failure == null ? each : parts.failed(each);
                 if (failure != null) {
                     failed(lock, failure);
@@ -443,7 +467,8 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             }
             slots.remove(name);
             agent.released(name);
-            if (parts.outlast(wishes.over(name))) {
+            boolean byItsNode = why.cause() == LeaseLoss.Cause.EXPIRED || why.cause() == LeaseLoss.Cause.DENIED;
+            if (byItsNode && parts.outlast(wishes.over(name))) {
                 return;
             }
             boolean sound = fate.isSound();
@@ -672,6 +697,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     public ReleaseOutcome unlock(String name) {
         LockName lock = LockName.of(name);
         List<Releasable> held = new ArrayList<>();
+        int[] needed = {1};
         decide(() -> {
             parts.ensureIsNoPart(lock);
             boolean known = state.known(lock) != null;
@@ -684,7 +710,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             }
             names.forEach(wishes::ensureNoneBelow);
             // What becomes of a lock over nodes that is held, those say that have granted it until now.
-            List<LockName> counted = parts.locks().isHeld(lock) ? parts.heldOf(lock) : names;
+            boolean atEnough = parts.locks().isHeld(lock);
+            List<LockName> counted = atEnough ? parts.heldOf(lock) : names;
+            needed[0] = atEnough ? parts.locks().set(lock).needed() : names.size();
             parts.namesOf(lock).forEach(wishes::remove);
             parts.locks().forget(lock);
             for (LockName each : names) {
@@ -699,11 +727,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             }
             giveBack();
         });
-        held.stream().skip(1).forEach(Releasable::releaseAsync);
-        return held.stream()
-                .map(Releasable::release)
-                .max(Comparator.naturalOrder())
-                .orElseThrow();
+        return new Releases(held, needed[0]).release(client.time());
     }
 
     private void drop(LockName name, HeldLease lease) {
@@ -751,10 +775,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         ensureHeld(() -> {
             fate.ensureOpen(self, client);
             state.ensureIsTold(lock);
-            return state.isGone(lock)
-                    ? fate.ensureNotLost(
-                            state.lost(each -> parts.namesOf(lock).stream().anyMatch(wishes.over(each)::contains)))
-                    : null;
+            return state.isGone(lock) ? fate.ensureNotLost(state.lost(each -> state.isOf(each, lock))) : null;
         });
     }
 
@@ -826,16 +847,28 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     @Override
     public void close() {
-        end().forEach(Releasable::close);
+        List<Releases> all = end();
+        if (all.size() > 1) {
+            all.forEach(Releases::send);
+        }
+        all.forEach(each -> each.close(client.time()));
     }
 
     /** As {@link #close}, without waiting for the answers. */
     void closeAsync() {
-        end().forEach(Releasable::releaseAsync);
+        end().forEach(Releases::send);
     }
 
-    private List<Releasable> end() {
-        List<Releasable> held = new ArrayList<>();
+    /** As {@link #closeAsync}, of a transaction that has one lock over nodes alone: what became of that. */
+    CompletionStage<ReleaseOutcome> release() {
+        List<Releases> all = end();
+        all.forEach(Releases::send);
+        // That of the parts is the first, those of the levels above come after it; of what is lost there is none.
+        return (all.isEmpty() ? new Releases(List.of(), 1) : all.get(0)).releaseAsync(client.time());
+    }
+
+    private List<Releases> end() {
+        List<Releases> held = new ArrayList<>();
         decide(() -> {
             if (fate.isClosed()) {
                 return;
@@ -844,20 +877,15 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             effects.add(ofAgent::cancelAlarm);
             effects.add(parts::cancelAlarm);
             end(new IllegalStateException("the transaction " + id() + " was closed while it waited"));
+            held.addAll(state.releases());
             slots.forEach((name, slot) -> {
-                Releasable all = slot.held();
-                if (slot.lease != null && all != null) {
-                    held.add(all);
+                if (slot.lease != null) {
                     client.transactions().usesNoMore(name, slot.lease.token());
                 }
             });
             wishes.clear();
             slots.clear();
         });
-        Collections.reverse(held); // of trees from the leaves up
-        if (held.size() > 1) {
-            held.forEach(Releasable::releaseAsync);
-        }
         return held;
     }
 
@@ -865,6 +893,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     /** As {@link #tryAll}, without a thread: tells whether all is held. */
     CompletionStage<Boolean> begin(List<LockRequest> requests, boolean queue) {
+        decide(parts::asksNoSpares);
         return begin(requests, queue, true).outcome;
     }
 
@@ -893,6 +922,45 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             slots.clear();
         });
         return leases;
+    }
+
+    /** Its leases of that lock over nodes, if it has that and lacks nothing: its caller closes it. None if it does. */
+    List<HeldLease> partsOf(LockName lock) {
+        List<HeldLease> leases = new ArrayList<>();
+        decide(() -> {
+            if (fate.isOpen() && !lacks() && parts.locks().isHeld(lock)) {
+                leases.addAll(state.leases(lock));
+            }
+        });
+        return leases;
+    }
+
+    /** That lock over nodes, which it has, is held under that token from now on, and outlives the loss of nodes. */
+    void lasts(LockName lock, long token) {
+        decide(() -> parts.lasts(lock, token));
+    }
+
+    /** HELD, DOUBTFUL or LOST: how that lock over nodes stands, of which the user was told. */
+    Lease.State standing(LockName lock) {
+        return seen(() -> fate.isSound() ? state.standing(lock) : Lease.State.LOST);
+    }
+
+    /** For so many nanoseconds that lock is believed without renewals. */
+    long leftOf(LockName lock) {
+        return seen(() -> fate.isSound() ? state.leftOf(lock) : 0L);
+    }
+
+    /** How that lock over nodes was lost, which stands as LOST; empty if its transaction was closed before. */
+    Optional<LeaseLoss> lossOf(LockName lock) {
+        LeaseLostException known = seen(fate::loss);
+        if (known != null) {
+            return Optional.of(known.loss());
+        }
+        HeldLease gone = seen(() -> state.lost(each -> state.isOf(each, lock)));
+        if (gone != null) {
+            gone.state(); // it is told now, if it was not
+        }
+        return Optional.ofNullable(gone == null ? null : gone.loss());
     }
 
     private long now() {

@@ -16,7 +16,7 @@ final class TreeSetView implements LockSet {
     private final ClientContext client;
     private final List<LockName> names;
     private final LockOptions given;
-    private final TransactionLocks locks;
+    private final TransactionLocks<LeaseSet> locks;
 
     /** {@code names}: in order, each once. */
     TreeSetView(ClientContext client, List<LockName> names, LockOptions given) {
@@ -41,27 +41,27 @@ final class TreeSetView implements LockSet {
 
     @Override
     public LeaseSet acquire() throws InterruptedException {
-        return locks.take(null).orElseThrow().set();
+        return locks.take(null).orElseThrow();
     }
 
     @Override
     public Optional<LeaseSet> tryAcquire() throws InterruptedException {
-        return locks.take(Duration.ZERO).map(TransactionLocks.Taken::set);
+        return locks.take(Duration.ZERO);
     }
 
     @Override
     public Optional<LeaseSet> tryAcquire(Duration wait) throws InterruptedException {
-        return locks.take(wait).map(TransactionLocks.Taken::set);
+        return locks.take(wait);
     }
 
     @Override
     public CompletableFuture<LeaseSet> acquireAsync() {
-        return locks.takeAsync(null, taken -> taken.orElseThrow().set());
+        return locks.takeAsync(null, Optional::orElseThrow);
     }
 
     @Override
     public CompletableFuture<Optional<LeaseSet>> tryAcquireAsync(Duration wait) {
-        return locks.takeAsync(wait, taken -> taken.map(TransactionLocks.Taken::set));
+        return locks.takeAsync(wait, taken -> taken);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.keyway.lock.DistributedLock;
 import io.keyway.lock.DistributedReadWriteLock;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseSet;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
@@ -21,7 +22,7 @@ final class TreeView implements DistributedLock {
     private final ClientContext client;
     private final LockRequest request;
     private final LockOptions given;
-    private final TransactionLocks locks;
+    private final TransactionLocks<LeaseSet> locks;
 
     TreeView(ClientContext client, LockRequest request, LockOptions given) {
         this.client = client;
@@ -73,10 +74,9 @@ final class TreeView implements DistributedLock {
         return locks.takeAsync(wait, this::lease);
     }
 
-    private Optional<Lease> lease(Optional<TransactionLocks.Taken> levels) {
-        return levels.map(TransactionLocks.Taken::set)
-                .map(set -> new JoinedLease(
-                        request.name(), request.mode(), set.token(request.name()), set, "with all below"));
+    private Optional<Lease> lease(Optional<LeaseSet> levels) {
+        return levels.map(set ->
+                new JoinedLease(request.name(), request.mode(), set.token(request.name()), set, "with all below"));
     }
 
     @Override

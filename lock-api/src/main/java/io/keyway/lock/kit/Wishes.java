@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A lock is wished for in the strongest mode of those in which it was asked for, is waited for, or was reported as
  * held. Who only tries leaves nothing behind when it stops to wait.
+ *
+ * <p>A <i>spare</i> wish is one that the transaction can do without. It is not lacked, it raises no grant, and a grant
+ * that another wish needs is asked for in the mode that this other one needs.
  */
 final class Wishes {
     /** One lock. */
@@ -41,6 +44,8 @@ final class Wishes {
         LockMode told;
         /** Whether it waits for others; if not, one attempt. */
         boolean queue = true;
+        /** Whether the transaction can do without: it counts as long as it is held, and nobody is told of it. */
+        boolean spare;
         /** When it was asked for in its present mode, among all that happens to the transaction. */
         long asked;
 
@@ -152,6 +157,28 @@ final class Wishes {
         return fresh;
     }
 
+    /** That one is wished for, beside what is held: it waits for others, and the transaction can do without. */
+    void addSpare(LockName name, LockMode mode) {
+        add(name, mode, true, true, 0);
+        Objects.requireNonNull(all.get(name)).spare = true;
+    }
+
+    /** Whether each is one of a tree. */
+    boolean ofTrees() {
+        return trees;
+    }
+
+    /** Whether all that need that level, if any do, can do without. */
+    boolean isSpare(LockName level) {
+        return over(level).stream().allMatch(name -> Objects.requireNonNull(all.get(name)).spare);
+    }
+
+    /** The levels of that lock, from the root down; none if it is not wished for. */
+    List<LockName> levels(LockName name) {
+        Wish wish = all.get(name);
+        return wish == null ? List.of() : wish.levels;
+    }
+
     /** It is not waited for any more; what its user was told of stays. True if it was. */
     boolean giveUp(LockName name) {
         Wish wish = all.get(name);
@@ -208,8 +235,10 @@ final class Wishes {
     }
 
     private static void tell(Wish wish) {
-        wish.told = wish.mode;
-        wish.queue = true;
+        if (!wish.spare) {
+            wish.told = wish.mode;
+            wish.queue = true;
+        }
     }
 
     /** The user gives that lock up and wants it again, also if it had only tried to get it. */
@@ -225,12 +254,17 @@ final class Wishes {
     /** In which mode that level is needed by all of them; null if it is by none. */
     @Nullable
     LockMode needed(LockName level) {
+        return needed(level, true);
+    }
+
+    /** As {@link #needed(LockName)}; {@code spares}: also by those that the transaction can do without. */
+    private @Nullable LockMode needed(LockName level, boolean spares) {
         if (!trees) {
             return mode(level);
         }
         LockMode needed = null;
         for (Wish wish : all.values()) {
-            LockMode own = wish.at(level);
+            LockMode own = wish.spare && !spares ? null : wish.at(level);
             needed = own == null ? needed : needed == null ? own : TreeModes.join(needed, own);
         }
         return needed;
@@ -296,9 +330,9 @@ final class Wishes {
         }
     }
 
-    /** Whether a level that one of them needs is not held, or not in a mode that serves it. */
+    /** Whether a level that one of them needs, and cannot do without, is not held in a mode that serves it. */
     boolean lacks(Function<LockName, @Nullable LockMode> held) {
-        return all.values().stream().anyMatch(wish -> lacking(wish, held) != null);
+        return all.values().stream().anyMatch(wish -> !wish.spare && lacking(wish, held) != null);
     }
 
     /** The first level that this lock, which is wished for, lacks; null if it has all. */
@@ -340,6 +374,9 @@ final class Wishes {
     List<Level> next(Function<LockName, @Nullable LockMode> held, Predicate<LockName> pending) {
         Map<LockName, Level> next = null;
         for (Wish wish : all.values()) {
+            if (wish.spare) {
+                continue;
+            }
             for (int i = 0; i < wish.levels.size(); i++) {
                 LockName level = wish.levels.get(i);
                 LockMode has = held.apply(level);
@@ -347,7 +384,7 @@ final class Wishes {
                     if (pending.test(level)) {
                         break;
                     }
-                    LockMode needed = Objects.requireNonNull(needed(level));
+                    LockMode needed = Objects.requireNonNull(needed(level, false));
                     next = next == null ? new LinkedHashMap<>() : next;
                     Level known = next.get(level);
                     boolean queue = wish.queue || (known != null && known.queue());
@@ -359,6 +396,24 @@ final class Wishes {
             }
         }
         return next == null ? List.of() : new ArrayList<>(next.values());
+    }
+
+    /**
+     * Of what the transaction can do without, the levels that can be asked for now: those of which it has nothing and
+     * asks for nothing.
+     */
+    List<Level> nextSpare(Function<LockName, @Nullable LockMode> held, Predicate<LockName> pending) {
+        List<Level> next = new ArrayList<>();
+        for (Wish wish : all.values()) {
+            LockName level = wish.spare ? lacking(wish, held) : null;
+            if (level != null
+                    && held.apply(level) == null
+                    && !pending.test(level)
+                    && next.stream().noneMatch(each -> each.name().equals(level))) {
+                next.add(new Level(level, Objects.requireNonNull(needed(level)), true));
+            }
+        }
+        return next;
     }
 
     /**

@@ -7,6 +7,7 @@ import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -19,6 +20,9 @@ import java.util.function.Function;
 public final class NodeParts {
     /** The key of the metadata by which an owner says of which set its grant, or its request, is a part. */
     public static final String SET = "keyway.nodes";
+
+    /** The key of the metadata of a part that was asked for when its lock was held: under which token that is held. */
+    private static final String TOKEN = "keyway.token";
 
     private NodeParts() {}
 
@@ -59,9 +63,54 @@ public final class NodeParts {
         Map<String, String> metadata = new TreeMap<>(owner.metadata());
         NodeRule kind = set.rule() == NodeRule.ANY ? NodeRule.ALL : set.rule();
         metadata.put(SET, new NodeSet(set.nodes(), kind).toString());
+        Owner saying = new Owner(owner.client(), metadata);
         // As the options of a lock bound it: no member takes more.
-        LockOptions.none().withMetadata(metadata);
+        LockOptions.none()
+                .withMetadata(
+                        kind == NodeRule.MAJORITY
+                                ? under(saying, Long.MAX_VALUE).metadata()
+                                : metadata);
+        return saying;
+    }
+
+    /**
+     * {@return that owner, saying that it holds the lock already, and under which token} What it asks for is one more
+     * part, whose own token may be a higher one.
+     *
+     * @param owner who asks
+     * @param token of the lock
+     */
+    public static Owner under(Owner owner, long token) {
+        Map<String, String> metadata = new TreeMap<>(owner.metadata());
+        metadata.put(TOKEN, Long.toString(token));
         return new Owner(owner.client(), metadata);
+    }
+
+    /**
+     * {@return the token of the lock, if whoever has that metadata said that it held the lock when it asked for this
+     * part of it}
+     *
+     * @param metadata of a holder or waiter
+     */
+    public static OptionalLong token(Map<String, String> metadata) {
+        String said = metadata.get(TOKEN);
+        try {
+            return said == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(said));
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty(); // no client of ours wrote that
+        }
+    }
+
+    /**
+     * {@return what of that metadata its owner's user gave} That of all its parts is the same.
+     *
+     * @param metadata of a holder or waiter
+     */
+    public static Map<String, String> given(Map<String, String> metadata) {
+        Map<String, String> given = new TreeMap<>(metadata);
+        given.remove(SET);
+        given.remove(TOKEN);
+        return given;
     }
 
     /**

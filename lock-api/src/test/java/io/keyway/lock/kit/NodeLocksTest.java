@@ -60,6 +60,12 @@ class NodeLocksTest {
         }
 
         @Override
+        public boolean askSpare(LockName part, LockMode mode) {
+            askPart(part, mode);
+            return true;
+        }
+
+        @Override
         public boolean isBehind(LockName part) {
             return behind.contains(part);
         }
@@ -115,6 +121,62 @@ class NodeLocksTest {
         nodes.states.put(part("c"), State.HELD);
         locks.advance(false);
         assertThat(nodes.states).containsOnlyKeys(part("b"), part("c"));
+    }
+
+    /** Only when the user has it: before that who waits for k of n nodes waits at one of them. */
+    @Test
+    void theOtherNodesAreAskedOnceTheLockIsHeld() {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c", "d"), OWNER, true, 1);
+        locks.advance(false);
+        for (String node : List.of("a", "b", "c")) {
+            locks.askSpares();
+            nodes.states.put(part(node), State.HELD);
+            locks.advance(false);
+        }
+        locks.askSpares();
+        assertThat(nodes.states).as("nobody was told").containsOnlyKeys(part("a"), part("b"), part("c"));
+        locks.tell();
+        locks.askSpares();
+        assertThat(nodes.states).containsEntry(part("d"), State.WAITS);
+        assertThat(nodes.spare).containsExactly(part("d"));
+        assertThat(locks.lacks()).isFalse();
+
+        nodes.states.put(part("d"), State.HELD);
+        nodes.states.remove(part("a"));
+        assertThat(locks.isHeld(NAME)).isTrue();
+        assertThat(locks.broken()).isNull();
+        locks.askSpares();
+        assertThat(nodes.states).as("what was lost").containsEntry(part("a"), State.WAITS);
+    }
+
+    /** What came when the lock was lost does not make it held again: somebody may have had it in between. */
+    @Test
+    void aLockThatWasSeenAtTooFewNodesIsHeldNoMore() {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, true, 1);
+        locks.advance(false);
+        nodes.states.put(part("a"), State.HELD);
+        nodes.states.put(part("b"), State.HELD);
+        locks.tell();
+        locks.askSpares();
+        nodes.states.put(part("a"), State.WAITS);
+        locks.look();
+        nodes.states.put(part("c"), State.HELD);
+        assertThat(locks.isHeld(NAME)).isFalse();
+        assertThat(locks.broken()).isEqualTo(NAME);
+        nodes.states.remove(part("a"));
+        locks.askSpares();
+        assertThat(nodes.states).as("nothing is asked for what is lost").doesNotContainKey(part("a"));
+    }
+
+    @Test
+    void allAndAnyNeedNoOtherNodes() {
+        locks.add(NAME, LockMode.SHARED, set(NodeRule.ANY, "a", "b", "c"), OWNER, true, 1);
+        locks.advance(false);
+        nodes.states.put(part("a"), State.HELD);
+        locks.advance(false);
+        locks.tell();
+        locks.askSpares();
+        assertThat(nodes.states).containsOnlyKeys(part("a"));
     }
 
     /** A circle through the one wait is none while another node may grant. */

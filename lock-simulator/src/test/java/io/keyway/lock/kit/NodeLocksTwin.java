@@ -28,6 +28,9 @@ public final class NodeLocksTwin {
         void takeBack(LockName part);
 
         void spare(LockName part, boolean spare);
+
+        /** Asks for a part of a lock that is held without it. */
+        void askSpare(LockName part, LockMode mode);
     }
 
     private final NodeLocks locks;
@@ -60,6 +63,12 @@ public final class NodeLocksTwin {
             @Override
             public void spare(LockName part, boolean spare) {
                 parts.spare(part, spare);
+            }
+
+            @Override
+            public boolean askSpare(LockName part, LockMode mode) {
+                parts.askSpare(part, mode);
+                return true;
             }
 
             @Override
@@ -100,6 +109,22 @@ public final class NodeLocksTwin {
     /** Asks for what is next, and takes back what is needed no more. */
     public void advance() {
         locks.advance(true);
+    }
+
+    /** Asks for the other parts of locks that are held, and whose users were told. */
+    public void askSpares() {
+        locks.askSpares();
+    }
+
+    /** Sees which locks are broken by now. */
+    public void look() {
+        locks.look();
+    }
+
+    /** Whether that is a part of a lock that is held, or was, and whose user was told. */
+    public boolean isOfTold(LockName part) {
+        LockName lock = locks.lockOf(part);
+        return lock != null && locks.told(lock);
     }
 
     /** The locks that lack a node. */

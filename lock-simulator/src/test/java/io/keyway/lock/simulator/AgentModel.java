@@ -43,6 +43,9 @@ final class AgentModel implements Model {
     /** How often a node was passed over. */
     int passedOver;
 
+    /** How often a part was asked for of a lock that was held without it. */
+    int sparesAsked;
+
     int gaveUp;
     int losses;
     int surrenders;

@@ -56,6 +56,7 @@ class AgentSimulationTest {
         private int surrenders;
         private int needless;
         private int passedOver;
+        private int sparesAsked;
         private int places;
         private int aborts;
         private int completed;
@@ -73,6 +74,7 @@ class AgentSimulationTest {
             needless += other.needless;
             stuck = Math.max(stuck, other.stuck);
             passedOver += other.passedOver;
+            sparesAsked += other.sparesAsked;
             places += other.places;
             aborts += other.aborts;
             completed += other.completed;
@@ -89,7 +91,8 @@ class AgentSimulationTest {
                     + " aborts, " + losses
                     + " losses, " + raised + " tokens raised, " + needless + " needless, a deadlock stood for "
                     + stuck / Nanos.MILLI + " ms, "
-                    + passedOver + " nodes passed over, a circle stood for " + longest / Nanos.MILLI
+                    + passedOver + " nodes passed over, " + sparesAsked + " spare parts asked for, a circle stood for "
+                    + longest / Nanos.MILLI
                     + " ms and " + most + " surrenders in a row of a hundred transactions at the most";
         }
     }
@@ -176,6 +179,7 @@ class AgentSimulationTest {
         sum.confirmed += made[0].circles.confirmed();
         sum.surrenders += made[0].surrenders;
         sum.passedOver += made[0].passedOver;
+        sum.sparesAsked += made[0].sparesAsked;
         sum.needless += made[0].circles.reduction.needless();
         sum.stuck = Math.max(sum.stuck, made[0].circles.reduction.longest());
         sum.places += made[0].places;

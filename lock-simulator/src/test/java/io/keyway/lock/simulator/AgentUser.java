@@ -181,6 +181,22 @@ final class AgentUser implements AgentEffects {
         }
     }
 
+    /** Asks for the parts that held locks are held without, and counts on those that have come. */
+    private void askSpares() {
+        Agent mine = agent;
+        // Where a lock is at all nodes, one that is taken again from a cache is hardly ever met.
+        boolean asks = model.defect != AgentDefect.TAKES_IT_AGAIN;
+        if (nodes == null || mine == null || aborted || !asks) {
+            return;
+        }
+        nodes.askSpares();
+        for (LockName part : held.keySet()) {
+            if (nodes.isOfTold(part) && told.add(part)) {
+                mine.report(part);
+            }
+        }
+    }
+
     /** That part is not to be had any more. */
     void takeBack(LockName part) {
         Agent mine = agent;
@@ -236,6 +252,7 @@ final class AgentUser implements AgentEffects {
             if (nodes != null) {
                 nodes.tell();
             }
+            askSpares();
             if (next.isEmpty()) {
                 ending = true;
                 model.tokens.begin(this);
@@ -479,6 +496,9 @@ final class AgentUser implements AgentEffects {
         if (mine != null && nodes != null && of.life() == life && !aborted && !ending) {
             mine.unfinished(true);
         }
+        if (nodes != null) {
+            nodes.look();
+        }
         if (mine == null || of.life() != life || !mine.granted(of.name(), told.request(), told.token(), now())) {
             giveBack(grant);
             advance();
@@ -490,6 +510,7 @@ final class AgentUser implements AgentEffects {
             nodes.answers(of.name());
         }
         advance();
+        askSpares();
         decided();
     }
 
@@ -527,8 +548,9 @@ final class AgentUser implements AgentEffects {
         model.circles.loses();
         held.remove(of.name());
         this.told.remove(of.name());
-        if (nodes != null && !aborted && !ending && nodes.isWhole() && mine.isReported(of.name())) {
+        if (nodes != null && !aborted && nodes.isOfTold(of.name()) && nodes.isWhole()) {
             mine.released(of.name());
+            askSpares();
             return;
         }
         if (!mine.lostUnreported(of.name(), told.token(), mode(of.name()), now()) && !ending) {

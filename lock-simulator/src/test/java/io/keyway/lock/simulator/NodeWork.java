@@ -72,6 +72,19 @@ final class NodeWork implements NodeLocksTwin.Parts {
         locks.advance();
     }
 
+    void askSpares() {
+        locks.askSpares();
+    }
+
+    void look() {
+        locks.look();
+    }
+
+    /** Whether the user counts on that part. */
+    boolean isOfTold(LockName part) {
+        return locks.isOfTold(part);
+    }
+
     boolean lacks() {
         return locks.lacks();
     }
@@ -107,6 +120,13 @@ final class NodeWork implements NodeLocksTwin.Parts {
     @Override
     public void askPart(LockName part, LockMode mode) {
         user.want(new LockRequest(part, mode));
+    }
+
+    @Override
+    public void askSpare(LockName part, LockMode mode) {
+        model.sparesAsked++;
+        askPart(part, mode);
+        spares.add(part);
     }
 
     @Override

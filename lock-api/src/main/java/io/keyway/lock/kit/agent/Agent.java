@@ -131,7 +131,9 @@ public final class Agent {
     private final Map<Probe.Agent, Long> passed = new LinkedHashMap<>();
 
     private final List<Deadlock> deadlocks = new ArrayList<>();
-    private int wants;
+    /** How many requests it needs, those that it can do without not counted. */
+    private int needs;
+
     private boolean unfinished;
     private int age;
     private long round;
@@ -200,6 +202,7 @@ public final class Agent {
         Claim claim = claims.get(name);
         if (claim != null && claim.wanted != null && claim.spare != spare) {
             claim.spare = spare;
+            needs += spare ? -1 : 1;
             claim.firmFrom = round + 1;
             claim.before = Map.copyOf(passed);
         }
@@ -211,7 +214,7 @@ public final class Agent {
         claim.before = Map.of();
         claim.wanted = mode;
         claim.request = request;
-        wants++;
+        needs++;
         resend = FIRST_RESEND;
     }
 
@@ -234,7 +237,7 @@ public final class Agent {
 
     private void wantNoMore(LockName name, Claim claim) {
         claim.wanted = null;
-        wants--;
+        needs -= claim.spare ? 0 : 1;
         if (claim.held == null) {
             claims.remove(name);
         }
@@ -310,7 +313,7 @@ public final class Agent {
         claim.held = claim.wanted;
         claim.token = token;
         claim.wanted = null;
-        wants--;
+        needs -= claim.spare ? 0 : 1;
         report();
         searchSoon(now);
         return true;
@@ -354,7 +357,7 @@ public final class Agent {
 
     /** In each cycle over a lock that somebody holds there is one who holds something, and one whom its search asks. */
     private boolean mayBeInACycle() {
-        if (!ended && wants > 0) {
+        if (!ended && needs > 0) {
             if (sought) {
                 return true;
             }
@@ -430,7 +433,7 @@ public final class Agent {
             }
             return;
         }
-        if (ended || wants == 0) {
+        if (ended || needs == 0) {
             return;
         }
         if (ranksAbove(probe)) {
@@ -644,7 +647,7 @@ public final class Agent {
         copy.passed.putAll(passed);
         copy.deadlocks.addAll(deadlocks);
         copy.priority = priority;
-        copy.wants = wants;
+        copy.needs = needs;
         copy.unfinished = unfinished;
         copy.round = round;
         copy.ended = ended;
@@ -690,9 +693,9 @@ public final class Agent {
 
     // What it knows
 
-    /** Whether nothing is wanted. */
+    /** Whether nothing is needed: what is wanted, if anything, it can do without. */
     public boolean isComplete() {
-        return wants == 0 && !unfinished;
+        return needs == 0 && !unfinished;
     }
 
     /** What it does when it has to give way. */
@@ -712,7 +715,7 @@ public final class Agent {
 
     /** The locks that are wanted, in the order in which they were asked for first. */
     public Collection<LockName> wanted() {
-        List<LockName> names = new ArrayList<>(wants);
+        List<LockName> names = new ArrayList<>();
         claims.forEach((name, claim) -> {
             if (claim.wanted != null) {
                 names.add(name);
@@ -749,6 +752,12 @@ public final class Agent {
     public boolean wants(LockName name) {
         Claim claim = claims.get(name);
         return claim != null && claim.wanted != null;
+    }
+
+    /** Whether it is wanted, and the transaction may go on without it. */
+    public boolean isSpare(LockName name) {
+        Claim claim = claims.get(name);
+        return claim != null && claim.wanted != null && claim.spare;
     }
 
     /** Whether it holds and wants nothing. */

@@ -118,6 +118,26 @@ class SpareRequestsTest {
         assertThat(written.ends).isEmpty();
     }
 
+    /** Who waits for nothing that it needs tells its user, searches for nothing, and is on no circle of others. */
+    @Test
+    void whoWantsWhatItCanDoWithoutAloneIsComplete() {
+        agent.asked(OWN, LockMode.EXCLUSIVE, 1, now);
+        agent.granted(OWN, 1, 7, now);
+        agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
+        assertThat(agent.isComplete()).isFalse();
+        agent.spare(NODE, true);
+        assertThat(agent.isComplete()).isTrue();
+        now += 30 * MILLISECOND;
+        agent.due(now);
+        Probe.Edge first = new Probe.Edge(new Probe.Agent(1, 1), "other", OWN, 9, 0, 0, 0);
+        agent.probed(OWN, 7, 0, round(1, first), now);
+        assertThat(written.probes).isEmpty();
+        assertThat(agent.granted(NODE, 2, 8, now)).isTrue();
+        assertThat(agent.isReported(NODE)).isTrue();
+        agent.asked(LockName.of("more"), LockMode.EXCLUSIVE, 3, now);
+        assertThat(agent.isComplete()).isFalse();
+    }
+
     /** What the search saw was another wait than what stands now. */
     @Test
     void norForOneThatWasSpareSinceTheSearchPassed() {

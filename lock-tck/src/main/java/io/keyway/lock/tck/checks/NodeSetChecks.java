@@ -4,6 +4,7 @@ package io.keyway.lock.tck.checks;
 import io.keyway.lock.Candidacy;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockRequest;
@@ -12,6 +13,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
+import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Hint;
@@ -19,7 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** Rules 2101 to 2106: locks over the members that the URL of the subject names. */
+/** Rules 2101 to 2107: locks over the members that the URL of the subject names. */
 final class NodeSetChecks {
     private static final String COUNT = "Are the nodes counted that are named, and each asked by its own authority?";
 
@@ -187,5 +189,29 @@ final class NodeSetChecks {
                 ElectionChecks.token(t, third) > token,
                 "the token of the next leader, " + ElectionChecks.token(t, third) + ", is not higher than " + token);
         third.close();
+    }
+
+    @Check(
+            rules = "LK-2107",
+            needs = {Feature.NODE_SETS, Feature.LIST})
+    @Hint("Are the nodes that were not needed asked once the lock is held?")
+    void whatAMajorityHoldsIsAskedForAtEachNode(CheckContext t) throws Exception {
+        LockClient observer = t.client("other");
+        LockTransaction transaction = asks(t, t.client("one"), t.name(), LockMode.EXCLUSIVE, NodeRule.MAJORITY);
+        t.expect(isGranted(t, transaction, t.patience()), "a lock over nodes that nobody has was not granted");
+        for (String node : nodes(observer)) {
+            LockKey part = LockKey.lock(NodeParts.part(LockName.of(t.name()), node));
+            t.until(
+                    "a node that is there has granted its part of a lock that a majority holds",
+                    () -> observer.admin()
+                            .show(part)
+                            .filter(status -> !status.holders().isEmpty())
+                            .isPresent());
+        }
+        transaction.ensureHeld();
+        transaction.close();
+        try (LockTransaction next = asks(t, observer, t.name(), LockMode.EXCLUSIVE, NodeRule.MAJORITY)) {
+            t.expect(isGranted(t, next, t.patience()), "a lock that was given back is not free");
+        }
     }
 }

@@ -1,0 +1,111 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.spi.TimeSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * The releases of the grants of one lock, which are sent together: of its parts at nodes, or of the one that it has. A
+ * lock over nodes is given back when as many nodes have said so as it is held by; nobody waits for the others, one of
+ * which may be away.
+ */
+final class Releases {
+    private final List<Releasable> grants;
+    private final int needed;
+
+    /** @param needed so many answers decide; 0 if nobody waits for any */
+    Releases(List<Releasable> grants, int needed) {
+        this.grants = List.copyOf(grants);
+        this.needed = needed;
+    }
+
+    /** Sends all. */
+    void send() {
+        grants.forEach(Releasable::releaseAsync);
+    }
+
+    /** Sends all, and waits; what goes wrong is logged. */
+    void close(TimeSource time) {
+        if (grants.size() == 1 && needed == 1) {
+            grants.get(0).close();
+        } else if (needed == 0) {
+            send();
+        } else {
+            release(time);
+        }
+    }
+
+    /** Sends all, and waits for the outcome; an interrupt is kept for later. */
+    ReleaseOutcome release(TimeSource time) {
+        return grants.size() == 1 && needed == 1
+                ? grants.get(0).release()
+                : await(time, releaseAsync(time).toCompletableFuture());
+    }
+
+    /** Waits for the outcome of releases, which end by their own limits; an interrupt is kept for later. */
+    static ReleaseOutcome await(TimeSource time, CompletableFuture<ReleaseOutcome> outcome) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return time.await(outcome);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    throw Failures.rethrow(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Sends all. The stage is complete when enough are answered, or all. */
+    CompletionStage<ReleaseOutcome> releaseAsync(TimeSource time) {
+        CompletableFuture<ReleaseOutcome> told = ClockedFuture.on(time);
+        Answers answers = new Answers(told);
+        if (grants.size() < needed) {
+            told.complete(ReleaseOutcome.ALREADY_LOST);
+        }
+        for (Releasable each : grants) {
+            each.releaseAsync()
+                    .whenComplete(
+                            (outcome, failure) -> answers.heard(failure == null ? outcome : ReleaseOutcome.UNKNOWN));
+        }
+        return told;
+    }
+
+    /** What is known of the outcome. */
+    private final class Answers {
+        private final CompletableFuture<ReleaseOutcome> told;
+        private final List<ReleaseOutcome> known = new ArrayList<>();
+
+        Answers(CompletableFuture<ReleaseOutcome> told) {
+            this.told = told;
+        }
+
+        void heard(ReleaseOutcome outcome) {
+            ReleaseOutcome all;
+            synchronized (this) {
+                known.add(outcome);
+                known.sort(Comparator.naturalOrder());
+                if (known.size() < needed) {
+                    return;
+                }
+                all = known.get(needed - 1);
+                if (all != ReleaseOutcome.RELEASED && known.size() < grants.size()) {
+                    return;
+                }
+            }
+            told.complete(all);
+        }
+    }
+}
