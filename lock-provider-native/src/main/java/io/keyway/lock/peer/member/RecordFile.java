@@ -41,8 +41,9 @@ import org.jspecify.annotations.Nullable;
  * and forces no more if that fails. So a group that is not whole and has none behind it is the last one, of which
  * nobody has heard: it is left out, with all its records. One that has a later group behind it was promised, as was
  * that: the file is damaged then, and all that was in it is lost. So it is if the file is missing or empty, or is not
- * the one that was written: each group says in which file it was written, and when. A disk that changes the last group
- * after it has written it is not guarded against.
+ * the one that was written: each group says in which file it was written, and when. If the power fails while a group
+ * is written, the file was changed later than its last whole group says: then the head of the one that is not whole
+ * says when. A disk that changes the last group after it has written it is not guarded against.
  */
 public final class RecordFile implements AutoCloseable {
     private static final long MAGIC = 0x4b65797761795246L; // "KeywayRF"
@@ -205,8 +206,30 @@ public final class RecordFile implements AutoCloseable {
         if (first(all, area) == 0) {
             throw new Lost("nothing was forced in it");
         }
-        readArea(all.slice(start(), room), now);
+        ByteBuffer newest = readArea(all.slice(start(), room));
+        Optional<String> altered = altered(newest, now);
+        if (altered.isPresent()
+                && begun(all).stream()
+                        .allMatch(unfinished -> altered(unfinished, now).isPresent())) {
+            throw new Lost(altered.get());
+        }
         noneLater(all);
+    }
+
+    private static Optional<String> altered(ByteBuffer group, Optional<FileFacts> now) {
+        return MemberFileReader.altered("this file", group.getLong(INODE), group.getLong(WALL), now);
+    }
+
+    /** The heads of groups that may have been begun last: behind the last one, or in the other area. */
+    private List<ByteBuffer> begun(ByteBuffer all) {
+        List<ByteBuffer> begun = new ArrayList<>();
+        for (int at : new int[] {start() + size, HEADER + (1 - area) * room}) {
+            boolean fits = at + GROUP_HEADER <= all.limit();
+            if (fits && all.getInt(at) == GROUP && all.getLong(at + SUMMED) == number + 1) {
+                begun.add(all.slice(at, GROUP_HEADER));
+            }
+        }
+        return begun;
     }
 
     private int start() {
@@ -219,11 +242,12 @@ public final class RecordFile implements AutoCloseable {
         return group == null ? 0 : group.getLong(SUMMED);
     }
 
-    private void readArea(ByteBuffer bytes, Optional<FileFacts> now) throws Lost {
-        ByteBuffer newest = null;
+    /** The last whole group of that area, which begins with one. */
+    private ByteBuffer readArea(ByteBuffer bytes) throws Lost {
+        ByteBuffer newest = bytes;
         for (ByteBuffer group = group(bytes, 0); group != null; group = group(bytes, size)) {
             long next = group.getLong(SUMMED);
-            if (newest != null && next != number + 1) {
+            if (size > 0 && next != number + 1) {
                 break; // written before this area was written again, unless it is a later one
             }
             number = next;
@@ -231,13 +255,7 @@ public final class RecordFile implements AutoCloseable {
             keep(group.duplicate().position(GROUP_HEADER));
             size += group.limit();
         }
-        if (newest != null) {
-            Optional<String> altered =
-                    MemberFileReader.altered("this file", newest.getLong(INODE), newest.getLong(WALL), now);
-            if (altered.isPresent()) {
-                throw new Lost(altered.get());
-            }
-        }
+        return newest;
     }
 
     /** The whole group that begins there; null if none does. */

@@ -204,6 +204,34 @@ class RecordFileTest {
         assertThat(found(forced(tally("c", 3)))).containsExactlyInAnyOrder(tally("a", 1), tally("c", 3));
     }
 
+    /** The power fails a while after the last group was written: the file was changed since, and by nobody else. */
+    @Test
+    void aFileWhoseLastGroupIsNotWholeIsNoCopy() throws IOException {
+        byte[] before = forced(tally("a", 1));
+        facts.file(path()); // the change is as old as the write
+        facts.wall += 60_000;
+        byte[] torn = forced(tally("b", 7, 8, 9));
+        int end = FIRST + length(tally("a", 1)) + length(tally("b", 7, 8, 9));
+        System.arraycopy(before, end - 2, torn, end - 2, 2);
+        assertThat(found(torn)).containsExactly(tally("a", 1));
+        facts.wall += 60_000;
+        assertThat(lost(torn)).as("put back later").contains("changed by something else");
+    }
+
+    /** As above, as it begins the other area. */
+    @Test
+    void aFileWhoseOtherAreaIsNotBegunWhollyIsNoCopy() throws IOException {
+        DurableRecord large = large("a", 9 * RecordFile.ROOM / 10);
+        byte[] before = forced(tally("b", 7), large);
+        facts.file(path()); // the change is as old as the write
+        facts.wall += 60_000;
+        byte[] torn = forced(large);
+        int begin = Arrays.mismatch(before, torn);
+        assertThat(begin).as("in the other area").isEqualTo(FIRST + RecordFile.ROOM);
+        System.arraycopy(before, begin + 1_000, torn, begin + 1_000, torn.length - begin - 1_000);
+        assertThat(found(torn)).containsExactlyInAnyOrder(tally("b", 7), large);
+    }
+
     @Test
     void damageInFrontOfWhatWasPromisedLosesAllOfIt() throws IOException {
         byte[] bytes = forced(tally("a", 1), tally("b", 7));
