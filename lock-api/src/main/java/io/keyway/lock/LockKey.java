@@ -78,6 +78,16 @@ public record LockKey(Kind kind, LockName name) {
     }
 
     /**
+     * {@return what the {@link #flat()} keys of all names that begin with a text begin with, and no others: in a store
+     * that orders its keys they lie side by side}
+     *
+     * @param prefix the beginning of names, of whole characters; may be empty or end within a segment
+     */
+    public static String flatPrefix(String prefix) {
+        return NameSyntax.escape(prefix).replace('/', ',');
+    }
+
+    /**
      * {@return the key of which {@code text} is the {@link #flat()} form}
      *
      * @param text the flat form

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -132,6 +133,13 @@ class LockNameTest {
         assertThat(LockKey.lock("jobs/nightly").flat())
                 .doesNotStartWith(LockKey.lock("jobs").flat())
                 .isNotEqualTo(LockKey.semaphore("jobs/nightly").flat());
+        for (String prefix : List.of("", "j", "jobs", "jobs/", "jobs/n", "käse/.h")) {
+            for (String name : List.of("jobs", "jobs/nightly", "jobs2", "j", "käse/.hidden", "käse/h")) {
+                assertThat(LockKey.lock(name).flat().startsWith(LockKey.flatPrefix(prefix)))
+                        .as("%s under %s", name, prefix)
+                        .isEqualTo(name.startsWith(prefix));
+            }
+        }
         for (String wrong : new String[] {"jobs", "jobs:", "jobs/nightly:LOCK", "jobs:lock", ":LOCK"}) {
             assertThatThrownBy(() -> LockKey.unflat(wrong)).isInstanceOf(IllegalArgumentException.class);
         }

@@ -257,6 +257,7 @@ final class Attempts {
         List<Notice> notices = new ArrayList<>();
         boolean granted = false;
         boolean writes = false;
+        boolean renews = true;
         for (Iterator<Asked> each = all.iterator(); each.hasNext(); ) {
             Step<Attempt> step;
             try {
@@ -271,11 +272,12 @@ final class Attempts {
             }
             granted |= grants;
             writes |= step.writes();
+            renews &= !step.writes() || step.renews();
             after = step.row();
             heard.addAll(step.heard());
             notices.addAll(step.notices());
             outcomes.add(new Outcome(step.answer(), null));
         }
-        return new Step<>(after, outcomes, heard, notices, writes);
+        return new Step<>(after, outcomes, heard, notices, writes, writes && renews);
     }
 }

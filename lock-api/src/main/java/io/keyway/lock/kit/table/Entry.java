@@ -83,7 +83,11 @@ public record Entry(
         return new Entry(client, request, state, token, STAMP, STAMP, lasts, "", null);
     }
 
-    /** {@return the id of it in the store, unique for ever} */
+    /**
+     * {@return the id of it in the store, unique for ever} A request has the same id while it waits, holds and is
+     * remembered as withdrawn; a grant that is converted goes on under the id of another request, and what it was,
+     * {@link #before}, has the former one.
+     */
     public String id() {
         return client + ":" + request.id();
     }
@@ -190,6 +194,15 @@ public record Entry(
     /** The reader behind an upgrade that waits. */
     Entry upgrading(long held) {
         return new Entry(client, request, State.UPGRADING, held, since, heard, lasts, reason, null);
+    }
+
+    /**
+     * {@return whether it begins with the write that brings it, as a place in the queue, a grant, a conversion or the
+     * memory of a withdrawal} Where leases say who lives, its lease is made then, for {@link #lasts}, whatever lease
+     * was there by that id; otherwise its client was heard of again, and the lease is renewed, if it still stands.
+     */
+    public boolean begins() {
+        return state == State.HOLDING ? token == STAMP : !holds() && since == STAMP;
     }
 
     boolean isStamped() {

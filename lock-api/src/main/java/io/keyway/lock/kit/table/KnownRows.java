@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class KnownRows {
     private static final Known UNREAD = new Known(new Stored(Row.FREE, RowStore.IF_FREE, 0), 0);
+
+    /** So often in turn no row is in the way when it is written, and as it was when it is looked at. */
+    private static final int UNFOUNDED = 8;
 
     /** A row, and the time of the client's clock at which it was asked for. */
     record Known(Stored stored, long asked) {}
@@ -124,14 +128,15 @@ final class KnownRows {
     private <A> Done<A> decide(LockKey key, Stored read, int missed, Deadline deadline, Rule<A> rule) throws Exception {
         Decision<A> decision = new Decision<>(key, rule);
         Stored stands = read;
-        int left = MISSED - missed;
-        while (true) {
+        int unfounded = 0;
+        for (int faster = missed; ; faster++) {
             Write write = decision.on(stands).orElse(null);
-            if (write == null) {
+            if (write == null || decision.renewsApart(write, deadline)) {
                 return decision.done();
             }
-            deadline.check("the row of " + key + " was written, since others were faster");
-            Written written = left-- == 0
+            deadline.check("the row of " + key + " was written"
+                    + (faster == 0 ? "" : ", since others were faster " + faster + " times"));
+            Written written = faster == MISSED
                     ? writeLocked(write, decision, deadline)
                     : write(List.of(write), deadline).get(0);
             if (written.done()) {
@@ -140,7 +145,11 @@ final class KnownRows {
             if (!decision.writes()) {
                 return decision.done();
             }
+            unfounded = isUnfounded(write, stands, written.stored()) ? unfounded + 1 : 0;
             stands = written.stored();
+            if (unfounded == UNFOUNDED) {
+                throw unfounded(write, stands);
+            }
         }
     }
 
@@ -202,6 +211,13 @@ final class KnownRows {
             return Optional.of(new Write(key, store.expected(stands), made.row(), made.heard(), notices));
         }
 
+        /** Whether all that it would write is that waiters were heard of, and their leases were renewed instead. */
+        boolean renewsApart(Write write, Deadline deadline) throws Exception {
+            return made().renews()
+                    && write.notices().isEmpty()
+                    && store.renewWaiters(write.key(), write.heard(), deadline);
+        }
+
         /** Whether it has decided to write. */
         boolean writes() {
             return refused == null && made().writes();
@@ -226,6 +242,28 @@ final class KnownRows {
         Done<A> done(Written written) {
             return new Done<>(made().answer(), written.stored().row());
         }
+    }
+
+    /** Whether nothing stood in the way of a write: what is expected is there, with the entries that it had before. */
+    private static boolean isUnfounded(Write write, Stored before, Stored stands) {
+        List<Entry> entries = stands.row().entries();
+        return write.isFor(stands)
+                && stands.version() == before.version()
+                && entries.size() == before.row().entries().size()
+                && IntStream.range(0, entries.size())
+                        .allMatch(at ->
+                                entries.get(at).isSame(before.row().entries().get(at)));
+    }
+
+    /** Deciding anew would lead to the same write without end. */
+    private static IllegalStateException unfounded(Write write, Stored stands) {
+        String expected = write.expected() == RowStore.IF_FREE
+                ? "if it is free, and shows it free"
+                : "at version " + write.expected() + ", and says that this version stands there";
+        return new IllegalStateException("the store says that it has not written the row of " + write.key()
+                + ", which was to be written " + expected + " (version " + stands.version()
+                + "): RowStore.write has to write the row that is expected, or return what stood in its way, and throw"
+                + " if it does not know whether it wrote");
     }
 
     static Write write(LockKey key, Stored supposed, Step<?> step) {

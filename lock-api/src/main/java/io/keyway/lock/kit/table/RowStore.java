@@ -64,8 +64,9 @@ public interface RowStore extends AutoCloseable {
      * @param key whose row
      * @param expected the version that the row must have, or {@link #IF_FREE}
      * @param row what is written. It may be forgotten if it is free
-     * @param heard the entries that are new, or go on, because their client was heard of. Where leases say who lives,
-     *     the lease of each is made or renewed, for {@link Entry#lasts} nanoseconds, before the write
+     * @param heard the entries that begin, or go on, because their client was heard of. Where leases say who lives, the
+     *     lease of each that {@link Entry#begins} is made, and that of each other one renewed, for {@link Entry#lasts}
+     *     nanoseconds, before the write; the write has to find that the leases which were renewed still stand
      * @param notices who is to be told of what when it is written. A store that can speak passes each to
      *     {@link Listener#told} of its client; one whose clients watch their rows need not
      */
@@ -253,6 +254,22 @@ public interface RowStore extends AutoCloseable {
             all.add(write(write, deadline));
         }
         return all;
+    }
+
+    /**
+     * Renews the leases of entries that wait, which stand in their row as they are, so that the row has not to be
+     * written: for a store where leases say who lives, and whose waiters would else write one row in turn whenever one
+     * of them asks.
+     *
+     * @param key which lock or semaphore
+     * @param waiters of this client, in the row that was read just now
+     * @param deadline when the call has to end
+     * @return whether the lease of each was renewed and still stands; if not, as without such leases, the row is
+     *     written
+     * @throws Exception if it did not succeed
+     */
+    default boolean renewWaiters(LockKey key, List<Entry> waiters, Deadline deadline) throws Exception {
+        return false;
     }
 
     /**

@@ -79,7 +79,8 @@ final class RowVerbs {
             return Step.nothing(row, answer);
         }
         Entry again = waiter.asking(request, rules.term(request, false));
-        return new Step<>(row.with(waiter, again), answer, List.of(again), List.of());
+        boolean asBefore = waiter.request().equals(request);
+        return new Step<>(row.with(waiter, again), answer, List.of(again), List.of(), true, asBefore);
     }
 
     Step<Attempt> convert(Row row, String client, Grant held, Request wanted, RowRules.Look look) {

@@ -12,8 +12,14 @@ import java.util.List;
  * @param heard the entries that go on, or begin, because their client was heard of
  * @param notices who is to be told of what, when the row is written; at once if nothing is written
  * @param writes whether the step changes the row
+ * @param renews whether it changes nothing but when its waiters were heard of
  */
-record Step<A>(Row row, A answer, List<Entry> heard, List<Notice> notices, boolean writes) {
+record Step<A>(Row row, A answer, List<Entry> heard, List<Notice> notices, boolean writes, boolean renews) {
+
+    /** One that changes the row, if {@code writes}. */
+    Step(Row row, A answer, List<Entry> heard, List<Notice> notices, boolean writes) {
+        this(row, answer, heard, notices, writes, false);
+    }
 
     /** One that changes the row. */
     Step(Row row, A answer, List<Entry> heard, List<Notice> notices) {

@@ -88,7 +88,24 @@ final class MemoryRows implements RowStore {
         return Optional.of(written);
     }
 
+    /** Leases of waiters are renewed apart from their row. */
+    boolean leases;
+
+    int renewed;
+
+    @Override
+    public boolean renewWaiters(LockKey key, List<Entry> waiters, Deadline deadline) {
+        renewed += leases ? waiters.size() : 0;
+        return leases;
+    }
+
     boolean loseReply;
+
+    /** Nothing is written, and what is expected is said to stand there. */
+    boolean saysNo;
+
+    /** The same, so many times. */
+    int saysNoTimes;
 
     /** What the writes that were carried out said to others. */
     final List<Notice> told = new ArrayList<>();
@@ -106,6 +123,9 @@ final class MemoryRows implements RowStore {
     @Nullable
     LockKey hanging;
 
+    /** A read returns when its time is just over. */
+    boolean answersLate;
+
     /** The next write is surely not carried out. */
     boolean refuse;
 
@@ -118,12 +138,19 @@ final class MemoryRows implements RowStore {
         check(key);
         deadline.check("the row of " + key + " was read");
         if (key.equals(hanging)) {
-            while (deadline.nanos() > 0) {
-                LockSupport.parkNanos(deadline.nanos());
-            }
+            untilOver(deadline);
             throw new IOException("no answer in time");
         }
+        if (answersLate) {
+            untilOver(deadline);
+        }
         return stored(key);
+    }
+
+    private static void untilOver(Deadline deadline) {
+        while (deadline.nanos() > 0) {
+            LockSupport.parkNanos(deadline.nanos());
+        }
     }
 
     private void check(LockKey key) throws IOException {
@@ -173,7 +200,7 @@ final class MemoryRows implements RowStore {
         other.run();
         always = other;
         Stored stands = stored(write.key());
-        if (!write.isFor(stands)) {
+        if (saysNo || --saysNoTimes >= 0 || !write.isFor(stands)) {
             return new Written(false, stands);
         }
         told.addAll(write.notices());

@@ -15,6 +15,7 @@ import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Request;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -288,6 +289,63 @@ class RowBackendTest {
         assertThatThrownBy(() -> first.renew(List.of(one), LIMIT)).isInstanceOf(IOException.class);
         store.failing = null;
         assertThat(first.renew(List.of(one, two), LIMIT)).containsExactly(Answer.DONE, Answer.DONE);
+    }
+
+    /** Else they write one row in turn whenever one of them asks, and all but one of them in vain. */
+    @Test
+    void waitersWhoseLeasesAreRenewedApartWriteNothing() throws Exception {
+        store.leases = true;
+        granted(first.attempt(exclusive(), LIMIT));
+        List<Request> waiting = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            waiting.add(exclusive());
+            second.attempt(waiting.get(i), LIMIT);
+        }
+        int writes = store.writes;
+        pass(TTL.dividedBy(2));
+        for (Request each : waiting) {
+            assertThat(second.attempt(each, LIMIT)).isInstanceOf(Attempt.Waiting.class);
+        }
+        assertThat(store.writes).isEqualTo(writes);
+        assertThat(store.renewed).isEqualTo(16);
+        store.leases = false;
+        second.attempt(waiting.get(0), LIMIT);
+        assertThat(store.writes).as("a lease is gone, or there are none").isEqualTo(writes + 1);
+    }
+
+    /** Without that the kit asks again and again until the time is over, and blames others. */
+    @Test
+    void aStoreThatSaysNoThoughItHasWhatIsExpectedIsNamed() throws Exception {
+        store.saysNo = true;
+        Request free = exclusive();
+        assertThatThrownBy(() -> first.attempt(free, LIMIT))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("RowStore.write")
+                .hasMessageContaining("if it is free");
+        assertThat(store.writes).as("how often it was tried").isLessThan(20);
+        store.saysNo = false;
+        Grant grant = granted(second.attempt(exclusive(), LIMIT));
+        store.saysNo = true;
+        store.writes = 0;
+        assertThatThrownBy(() -> second.release(grant, LIMIT))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("at version");
+        assertThat(store.writes).as("how often it was tried").isLessThan(20);
+    }
+
+    @Test
+    void aRowThatIsFreeWheneverItIsLookedAtIsAskedForAgain() throws Exception {
+        store.saysNoTimes = 5;
+        granted(first.attempt(exclusive(), LIMIT));
+    }
+
+    @Test
+    void whoHadNoTimeToWriteIsNotSaidToHaveBeenOvertaken() throws Exception {
+        Grant grant = granted(first.attempt(exclusive(), LIMIT));
+        store.answersLate = true;
+        assertThatThrownBy(() -> second.breakGrant(KEY, grant.token(), "because", Duration.ofMillis(5)))
+                .isInstanceOf(NotExecutedException.class)
+                .hasMessageNotContaining("faster");
     }
 
     private Request another(String name) {

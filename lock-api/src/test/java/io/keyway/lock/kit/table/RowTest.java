@@ -47,6 +47,29 @@ class RowTest {
         assertThat(Row.parse(KEY, Row.FREE.text())).isEqualTo(Row.FREE);
     }
 
+    @Test
+    void anEntryBeginsOnceAsAWaiterAsAGrantAsAConversionAndAsAMemory() {
+        Request reads = new Request(1, LOCK, LockMode.SHARED, 1, 1, TTL, true, new Owner("somebody", Map.of()));
+        Request writes = new Request(2, LOCK, LockMode.EXCLUSIVE, 1, 1, TTL, true, new Owner("somebody", Map.of()));
+        Entry waiter = Entry.begin("c", reads, Entry.State.WAITING, 9);
+        assertThat(waiter.begins()).isTrue();
+        assertThat(waiter.stamped(3, 4).begins()).isFalse();
+        assertThat(waiter.stamped(3, 4).heardNow(9).begins()).isFalse();
+        assertThat(waiter.upgrading(3).begins()).isTrue();
+        Entry holder = Entry.begin("c", reads, Entry.State.HOLDING, 9);
+        assertThat(holder.begins()).isTrue();
+        Entry held = holder.stamped(3, 4);
+        assertThat(held.heardNow(9).begins()).isFalse();
+        assertThat(held.broken("because").begins()).isFalse();
+        Entry converted = held.converted(writes, 9);
+        assertThat(converted.begins())
+                .as("though it is held since the same time")
+                .isTrue();
+        assertThat(converted.id()).isNotEqualTo(held.id());
+        assertThat(converted.stamped(5, 6).known().heardNow(9).begins()).isFalse();
+        assertThat(Entry.begin("c", reads, Entry.State.WITHDRAWN, 9).begins()).isTrue();
+    }
+
     /** Each client counts its requests from one. */
     @Test
     void aWaiterAsksWhenTheOneBeforeItMayBeOverThoughBothHaveOneId() {

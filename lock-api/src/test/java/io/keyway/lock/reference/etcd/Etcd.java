@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +32,17 @@ final class Etcd {
      */
     record KeyValue(String key, String value, long createRevision, long modRevision, long lease) {}
 
-    /** That a key's last revision is that one; 0 if there is no such key. */
-    record Compare(String key, long modRevision) {}
+    /** A condition on a key. */
+    record Compare(String key, LongPredicate modRevision) {
+        /** That a key's last revision is that one; 0 if there is no such key. */
+        static Compare revision(String key, long revision) {
+            return new Compare(key, is -> is == revision);
+        }
+
+        static Compare exists(String key) {
+            return new Compare(key, is -> is != 0);
+        }
+    }
 
     /** An operation of a transaction. */
     sealed interface Op {
@@ -79,6 +89,7 @@ final class Etcd {
     private final List<Watch> watches = new CopyOnWriteArrayList<>();
     private long revision = 1;
     private long requests;
+    private long lastLease;
 
     Etcd(TimeSource time) {
         this.time = time;
@@ -91,7 +102,7 @@ final class Etcd {
             requests++;
             boolean succeeded = compares.stream().allMatch(compare -> {
                 KeyValue is = keys.get(compare.key());
-                return (is == null ? 0 : is.modRevision()) == compare.modRevision();
+                return compare.modRevision().test(is == null ? 0 : is.modRevision());
             });
             List<List<KeyValue>> ranges = new ArrayList<>();
             List<Op> ops = succeeded ? then : otherwise;
@@ -138,18 +149,36 @@ final class Etcd {
         }
     }
 
-    /** Makes a lease with an id of the client's; false if there is one with that id. */
-    boolean leaseGrant(long id, long seconds) {
+    /** Makes a lease; returns its id. */
+    long leaseGrant(long seconds) {
         lock.lock();
         try {
             requests++;
-            boolean fresh = leases.putIfAbsent(id, new Lease(seconds)) == null;
-            if (fresh) {
-                begin(id, leases.get(id));
-            }
-            return fresh;
+            long id = ++lastLease;
+            Lease lease = new Lease(seconds);
+            leases.put(id, lease);
+            begin(id, lease);
+            return id;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Ends a lease at once, and with it the keys that are attached to it. */
+    void leaseRevoke(long id) {
+        lock.lock();
+        Lease lease;
+        try {
+            requests++;
+            lease = leases.get(id);
+            if (lease != null && lease.expiry != null) {
+                lease.expiry.cancel();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (lease != null) {
+            expire(id, lease);
         }
     }
 
@@ -169,13 +198,11 @@ final class Etcd {
         }
     }
 
-    private void begin(long id, @Nullable Lease lease) {
-        if (lease != null) {
-            if (lease.expiry != null) {
-                lease.expiry.cancel();
-            }
-            lease.expiry = time.at(time.nanoTime() + lease.seconds * 1_000_000_000L, () -> expire(id, lease));
+    private void begin(long id, Lease lease) {
+        if (lease.expiry != null) {
+            lease.expiry.cancel();
         }
+        lease.expiry = time.at(time.nanoTime() + lease.seconds * 1_000_000_000L, () -> expire(id, lease));
     }
 
     private void expire(long id, Lease lease) {

@@ -22,7 +22,10 @@ import io.keyway.lock.spi.Request;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,7 +36,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Rows in etcd. A row is a value, written if its revision is the one expected; the revision is its version, and so the
  * token of the grant that it makes. For each entry of a row there is a key beside it, attached to a lease of its own:
- * who is not heard of loses the key, and is left out when the row is read.
+ * who is not heard of loses the key, and is left out when the row is read. An entry that begins gets a lease for as
+ * long as that entry lasts: a waiter, its grant and the memory of its withdrawal are of one id, and last differently.
  */
 final class EtcdRows implements RowStore {
 
@@ -45,7 +49,10 @@ final class EtcdRows implements RowStore {
 
     private final Etcd etcd;
     private final LongSupplier clock;
-    private final Set<Long> leases = ConcurrentHashMap.newKeySet();
+
+    /** Those of this client's entries, by the keys that are attached to them. */
+    private final Map<LockKey, Map<String, Long>> leases = new ConcurrentHashMap<>();
+
     private @Nullable AutoCloseable watch;
 
     /** @param clock for people, who are shown since when a lock is held; the same for all clients, as well as may be */
@@ -84,7 +91,7 @@ final class EtcdRows implements RowStore {
         return Duration.ofSeconds(ttl.plusNanos(999_999_999).toSeconds());
     }
 
-    /** Each word of a waiter renews its lease, however soon it comes. */
+    /** Each word of a waiter renews its lease, however soon it comes ({@link #renewWaiters}). */
     @Override
     public RowRules rules() {
         return new RowRules() {
@@ -104,10 +111,21 @@ final class EtcdRows implements RowStore {
                     && event.value().get().value().contains(client.toString());
             if (ours || (!row && event.value().isEmpty())) {
                 LockKey key = key(event.key());
-                listener.changed(key, read(key));
+                Stored stored = read(key);
+                if (!row && stored.version() > 0 && stored.row().isFree()) {
+                    deleteDead(key, stored);
+                }
+                listener.changed(key, stored);
             }
         });
         listener.signals().connected("etcd");
+    }
+
+    /** A row of which nobody lives any more, unless somebody has written it meanwhile. */
+    private void deleteDead(LockKey key, Stored dead) {
+        String row = rowKey(key);
+        TxnResponse unused =
+                etcd.txn(List.of(Compare.revision(row, dead.version())), List.of(new Op.Delete(row)), List.of());
     }
 
     @Override
@@ -140,6 +158,9 @@ final class EtcdRows implements RowStore {
     public Written write(Write write, Deadline deadline) {
         LockKey key = write.key();
         String rowKey = rowKey(key);
+        Map<String, Long> known = leases.computeIfAbsent(key, none -> new ConcurrentHashMap<>());
+        Map<String, Long> former = Map.copyOf(known);
+        List<Compare> compares = new ArrayList<>(List.of(Compare.revision(rowKey, write.expected())));
         List<Op> then = new ArrayList<>();
         then.add(
                 write.row().isFree()
@@ -147,26 +168,52 @@ final class EtcdRows implements RowStore {
                         : new Op.Put(
                                 rowKey, clock.getAsLong() + "\n" + write.row().text(), 0));
         for (Entry entry : write.heard()) {
-            then.add(new Op.Put(life(key, entry), "", lease(entry)));
+            String life = life(key, entry);
+            if (entry.begins()) {
+                long lease = etcd.leaseGrant((entry.lasts() + 999_999_999) / 1_000_000_000);
+                known.put(life, lease);
+                then.add(new Op.Put(life, "", lease));
+            } else {
+                renew(known, life);
+                // Its lease may have ended: then the row as it is read lacks the entry, and is what stands in the way.
+                compares.add(Compare.exists(life));
+            }
         }
         then.addAll(look(key));
-        TxnResponse response = etcd.txn(List.of(new Compare(rowKey, write.expected())), then, look(key));
+        TxnResponse response = etcd.txn(compares, then, look(key));
+        Map<String, Long> goOn = response.succeeded() ? standing(write, known) : former;
+        Set<Long> over = new HashSet<>(former.values());
+        over.addAll(known.values());
+        over.removeAll(goOn.values());
+        leases.computeIfPresent(key, (same, all) -> goOn.isEmpty() ? null : new ConcurrentHashMap<>(goOn));
+        over.forEach(etcd::leaseRevoke);
         return new Written(response.succeeded(), stored(key, response));
     }
 
-    /**
-     * The lease of an entry, with its whole term before it. Its id is the entry's: who repeats a call finds it again.
-     */
-    private long lease(Entry entry) {
-        long id = (Incarnation.of(entry.client()).low() + entry.request().id()) & Long.MAX_VALUE;
-        if (leases.contains(id) && etcd.leaseKeepAlive(id) > 0) {
-            return id;
+    /** The leases of this client whose entries stand in the row; what was converted may be undone. */
+    private static Map<String, Long> standing(Write write, Map<String, Long> known) {
+        Map<String, Long> stand = new HashMap<>();
+        for (Entry entry : write.row().entries()) {
+            for (Entry each = entry; each != null; each = each.before()) {
+                String life = life(write.key(), each);
+                if (known.containsKey(life)) {
+                    stand.put(life, known.get(life));
+                }
+            }
         }
-        if (!etcd.leaseGrant(id, (entry.lasts() + 999_999_999) / 1_000_000_000)) {
-            etcd.leaseKeepAlive(id);
-        }
-        leases.add(id);
-        return id;
+        return stand;
+    }
+
+    private boolean renew(Map<String, Long> known, String life) {
+        Long lease = known.get(life);
+        return lease != null && etcd.leaseKeepAlive(lease) > 0;
+    }
+
+    /** Sixteen that wait would else write one row in turn, each time somebody asks. */
+    @Override
+    public boolean renewWaiters(LockKey key, List<Entry> waiters, Deadline deadline) {
+        Map<String, Long> known = leases.getOrDefault(key, Map.of());
+        return waiters.stream().allMatch(waiter -> renew(known, life(key, waiter)));
     }
 
     private static String rowKey(LockKey key) {
