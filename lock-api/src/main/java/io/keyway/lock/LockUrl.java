@@ -1,12 +1,16 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -187,6 +191,50 @@ public final class LockUrl {
     /** {@return the URL as it was given, with its secrets; for providers only} */
     public String reveal() {
         return text;
+    }
+
+    /**
+     * {@return the same with that value of an option, in the place of the one that this has}
+     *
+     * @param option the name of the option; no parameter of a driver
+     * @param value the value, decoded
+     */
+    public LockUrl withOption(String option, String value) {
+        String name = isOpaque() ? "lock." + option : option;
+        String separators = isOpaque() ? "[?&;]" : "[?&]";
+        String written = name + "=" + encoded(value, "");
+        Matcher given = Pattern.compile("(?<=" + separators + ")" + Pattern.quote(name) + "=[^&;]*")
+                .matcher(text);
+        if (given.find()) {
+            return parse(given.replaceFirst(Matcher.quoteReplacement(written)));
+        }
+        // Some drivers separate their parameters by semicolons.
+        boolean semicolons = isOpaque() && text.indexOf(';') >= 0;
+        return parse(text + (text.indexOf('?') >= 0 ? "&" : semicolons ? ";" : "?") + written);
+    }
+
+    /**
+     * {@return the same with that path, in the place of the one that this has; for a URL that is not opaque}
+     *
+     * @param path the path, decoded, with its first {@code /}
+     */
+    public LockUrl withPath(String path) {
+        int start = text.indexOf("://") + 3;
+        int query = text.indexOf('?', start);
+        int end = query < 0 ? text.length() : query;
+        int slash = text.indexOf('/', start);
+        int hosts = slash < 0 ? end : Math.min(slash, end);
+        return parse(text.substring(0, hosts) + encoded(path, "/") + text.substring(end));
+    }
+
+    private static String encoded(String value, String plain) {
+        StringBuilder out = new StringBuilder();
+        for (byte each : value.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (each & 255);
+            boolean safe = c < 128 && (Character.isLetterOrDigit(c) || ("-._~:" + plain).indexOf(c) >= 0);
+            out.append(safe ? String.valueOf(c) : String.format(Locale.ROOT, "%%%02X", (int) c));
+        }
+        return out.toString();
     }
 
     @Override

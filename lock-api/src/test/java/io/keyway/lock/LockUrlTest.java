@@ -244,6 +244,33 @@ class LockUrlTest {
     }
 
     @Test
+    void anOptionOrAPathTakesThePlaceOfTheOneThatIsThere() {
+        LockUrl redis = LockUrl.parse("lock:redis://u:p%2F@h:1,i?prefix=a%26:&ttl=2s");
+        assertThat(redis.withOption("prefix", "a&:b").reveal())
+                .isEqualTo("lock:redis://u:p%2F@h:1,i?prefix=a%26:b&ttl=2s");
+        assertThat(redis.withOption("fix", "x").options())
+                .containsEntry("prefix", "a&:")
+                .containsEntry("fix", "x");
+        assertThat(redis.withPath("/a b/c").reveal())
+                .isEqualTo("lock:redis://u:p%2F@h:1,i/a%20b/c?prefix=a%26:&ttl=2s");
+        assertThat(LockUrl.parse("lock:zookeeper://h/old").withPath("/new").reveal())
+                .isEqualTo("lock:zookeeper://h/new");
+        assertThat(LockUrl.parse("lock:native:local://")
+                        .withPath("/d")
+                        .withOption("ttl", "2s")
+                        .reveal())
+                .isEqualTo("lock:native:local:///d?ttl=2s");
+        assertThat(LockUrl.parse("lock:jdbc:postgresql://h/d?lock.table=a&user=u")
+                        .withOption("table", "b")
+                        .reveal())
+                .isEqualTo("lock:jdbc:postgresql://h/d?lock.table=b&user=u");
+        assertThat(LockUrl.parse("lock:jdbc:h2:mem:a;MODE=x")
+                        .withOption("table", "b")
+                        .reveal())
+                .isEqualTo("lock:jdbc:h2:mem:a;MODE=x;lock.table=b");
+    }
+
+    @Test
     void secretValuesOutsideTheirBoundsAreMasked() {
         Option<Integer> pin = Option.number("pinSecret", 0, 9);
 

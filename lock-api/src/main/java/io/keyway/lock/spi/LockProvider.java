@@ -7,6 +7,7 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -50,6 +51,18 @@ public interface LockProvider {
      */
     default Map<String, String> ddl() {
         return Map.of();
+    }
+
+    /**
+     * {@return the URL of a place for a test that changes a store for good, on the same servers and with the same
+     * rights as far as may be: its clients share neither locks nor tokens with those of the URL itself, and a client of
+     * it has {@link Leftovers}. Nothing is connected. Empty if there is no such place (LK-610)}
+     *
+     * @param url the URL, with its options checked
+     * @param word of the test, 13 letters and digits that no other test has
+     */
+    default Optional<LockUrl> testUrl(LockUrl url, String word) {
+        return Optional.empty();
     }
 
     /**

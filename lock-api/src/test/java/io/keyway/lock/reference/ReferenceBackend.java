@@ -13,6 +13,7 @@ import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
@@ -159,7 +160,8 @@ public class ReferenceBackend implements LockBackend {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return Stream.of(world, faults, store)
+        Leftovers leftovers = limit -> world.forget();
+        return Stream.of(world, faults, store, leftovers)
                 .filter(type::isInstance)
                 .map(type::cast)
                 .findFirst();

@@ -15,6 +15,7 @@ import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.spi.TokenFloor;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -89,6 +90,11 @@ public class ReferenceProvider implements LockProvider {
     @Override
     public Scope scope(LockUrl url) {
         return Scope.JVM;
+    }
+
+    @Override
+    public Optional<LockUrl> testUrl(LockUrl url, String word) {
+        return Optional.of(url.withPath("/" + word));
     }
 
     @Override

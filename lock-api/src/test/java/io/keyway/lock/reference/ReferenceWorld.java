@@ -99,6 +99,10 @@ public final class ReferenceWorld {
         return time == null ? ofClient : time;
     }
 
+    void forget() {
+        worlds.forget(this);
+    }
+
     void leave() {
         worlds.leave(this);
     }

@@ -21,11 +21,8 @@ final class Worlds {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, ReferenceWorld> worlds = new HashMap<>();
 
-    /**
-     * No token of a new world is lower than one of a world that has ended, so that those of a name rise over worlds,
-     * too.
-     */
-    private long tokensGiven;
+    /** By world: no token of a new one is lower than those of the world of that name that has ended. */
+    private final Map<String, Long> tokensGiven = new HashMap<>();
 
     /**
      * Takes a seat in the world of that name, which begins if it is not there.
@@ -39,7 +36,8 @@ final class Worlds {
             if (world == null) {
                 ManualTime time = manual ? new ManualTime() : null;
                 LongSupplier clock = time == null ? System::nanoTime : time::nanoTime;
-                world = new ReferenceWorld(name, this, time, beginning.store(clock, tokensGiven));
+                world = new ReferenceWorld(
+                        name, this, time, beginning.store(clock, tokensGiven.getOrDefault(name, 0L)));
                 worlds.put(name, world);
             } else if (world.time().isPresent() != manual) {
                 throw new InvalidLockUrlException(name + " is there already, with clock=" + (manual ? "real" : "manual")
@@ -63,10 +61,21 @@ final class Worlds {
         }
     }
 
+    /** The world ends, and no later one counts on from it. */
+    void forget(ReferenceWorld left) {
+        lock.lock();
+        try {
+            worlds.remove(left.name, left);
+            tokensGiven.remove(left.name);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private boolean ended(ReferenceWorld world) {
         boolean ended = world.store().isAtRest();
         if (ended) {
-            tokensGiven = Math.max(tokensGiven, world.store().lastToken());
+            tokensGiven.merge(world.name, world.store().lastToken(), Math::max);
         }
         return ended;
     }

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.NotExecutedException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -247,6 +248,10 @@ final class Connections implements AutoCloseable {
 
     /** {@return what to give to those who ask for the driver} */
     <T> Optional<T> unwrap(Class<T> type) {
+        if (type == Leftovers.class) {
+            Leftovers tables = limit -> Schema.remove(this, settings.table(), Deadline.after(limit));
+            return Optional.of(type.cast(tables));
+        }
         if (!type.isAssignableFrom(DataSource.class)) {
             return Optional.empty();
         }

@@ -12,6 +12,7 @@ import io.keyway.lock.spi.ProviderInfo;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Serves {@code lock:} and any JDBC URL: a table in that database. */
@@ -51,6 +52,20 @@ public final class JdbcProvider implements LockProvider {
                 && !driver.matches("jdbc:h2:(tcp|ssl):.*")
                 && !driver.contains(";auto_server=true");
         return embedded ? Scope.JVM : Scope.NETWORK;
+    }
+
+    @Override
+    public Optional<LockUrl> testUrl(LockUrl url, String word) {
+        String table = url.option(JdbcOptions.TABLE)
+                .or(JdbcOptions.TABLE::defaultValue)
+                .orElseThrow();
+        String schema = table.substring(0, table.indexOf('.') + 1);
+        boolean create = url.option(JdbcOptions.CREATE)
+                .or(JdbcOptions.CREATE::defaultValue)
+                .orElseThrow();
+        return create
+                ? Optional.of(url.withOption(JdbcOptions.TABLE.name(), schema + "tck_" + word))
+                : Optional.empty();
     }
 
     @Override

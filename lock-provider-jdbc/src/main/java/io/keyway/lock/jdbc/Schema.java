@@ -82,6 +82,18 @@ final class Schema {
         }
     }
 
+    /** Removes the tables and the sequence. */
+    static void remove(Connections connections, TableName table, Deadline deadline) throws Exception {
+        connections.call(Purpose.ASKING, deadline, connection -> {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("DROP TABLE IF EXISTS " + table.locks());
+                statement.execute("DROP TABLE IF EXISTS " + table.settings());
+                statement.execute("DROP SEQUENCE IF EXISTS " + table.tokens());
+            }
+            return true;
+        });
+    }
+
     /** A sequence that was made again, or was not copied with the table, begins below the versions that are out. */
     private void raiseToRows(Connections connections, Deadline deadline) throws Exception {
         connections.call(Purpose.ASKING, deadline, connection -> {

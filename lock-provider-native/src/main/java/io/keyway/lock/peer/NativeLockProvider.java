@@ -88,6 +88,17 @@ public final class NativeLockProvider implements LockProvider {
         };
     }
 
+    /**
+     * For locks of this machine. In a cluster a floor is the members' own, and no client can give one; all worlds of a
+     * JVM count on from each other.
+     */
+    @Override
+    public Optional<LockUrl> testUrl(LockUrl url, String word) {
+        return url.protocol().equals(Optional.of("local"))
+                ? Optional.of(url.withPath(LocalMode.directory(url) + "-tck-" + word))
+                : Optional.empty();
+    }
+
     @Override
     public LockClient open(OpenRequest request) {
         LockUrl url = request.url();

@@ -13,6 +13,7 @@ import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Owner;
@@ -43,6 +44,7 @@ final class RedisBackend implements LockBackend {
     private final RedisLink link;
     private final Duration connectTimeout;
     private final int waitReplicas;
+    private final String prefix;
     private final RedisKeys keys;
     private final Guarantees guarantees;
     private final Listing listing;
@@ -67,7 +69,8 @@ final class RedisBackend implements LockBackend {
         this.waitReplicas = settings.get(RedisOptions.WAIT_REPLICAS);
         this.guarantees = guarantees;
         this.check = new ServerCheck(settings.url(), settings.get(CommonOptions.REQUIRE));
-        this.keys = new RedisKeys(link, settings.get(RedisOptions.PREFIX));
+        this.prefix = settings.get(RedisOptions.PREFIX);
+        this.keys = new RedisKeys(link, prefix);
         this.listing = new Listing(link, keys);
         this.floor = settings.floor().map(wanted -> new TokenFloorWriter(link, settings, wanted));
     }
@@ -371,7 +374,8 @@ final class RedisBackend implements LockBackend {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return link.unwrap(type);
+        Leftovers leftovers = limit -> TokenFloorWriter.remove(link, prefix, Deadline.after(limit));
+        return type.isInstance(leftovers) ? Optional.of(type.cast(leftovers)) : link.unwrap(type);
     }
 
     @Override

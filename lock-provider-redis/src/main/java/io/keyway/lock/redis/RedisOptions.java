@@ -14,6 +14,8 @@ import javax.net.ssl.SSLContext;
  */
 public final class RedisOptions {
 
+    static final int LONGEST_PREFIX = 100;
+
     /** What was declared so far, for {@link #ALL}. */
     private static final List<Option<?>> DECLARED = new ArrayList<>();
 
@@ -75,7 +77,7 @@ public final class RedisOptions {
 
     private static String checkPrefix(String text) {
         if (text.isEmpty()
-                || text.length() > 100
+                || text.length() > LONGEST_PREFIX
                 || text.indexOf('{') >= 0
                 || text.indexOf('}') >= 0
                 || text.chars().anyMatch(Character::isISOControl)) {

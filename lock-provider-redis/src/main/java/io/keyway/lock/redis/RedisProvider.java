@@ -9,6 +9,7 @@ import io.keyway.lock.spi.Library;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -40,6 +41,18 @@ public final class RedisProvider implements LockProvider {
     @Override
     public Set<Feature> features(LockUrl url) {
         return RedisGuarantees.FEATURES;
+    }
+
+    @Override
+    public Optional<LockUrl> testUrl(LockUrl url, String word) {
+        String prefix = url.option(RedisOptions.PREFIX)
+                .or(RedisOptions.PREFIX::defaultValue)
+                .orElseThrow();
+        // Within the prefix of a user's rights, as long as there is room.
+        String apart = prefix + "tck-" + word + ":";
+        return apart.length() > RedisOptions.LONGEST_PREFIX
+                ? Optional.empty()
+                : Optional.of(url.withOption(RedisOptions.PREFIX.name(), apart));
     }
 
     @Override

@@ -15,6 +15,7 @@ final class TokenFloorWriter {
 
     private static final RedisScript GIVEN = RedisScript.of("given");
     private static final RedisScript RAISE = RedisScript.of("raise");
+    private static final RedisScript FORGET = RedisScript.of("forget");
     private static final byte[] REMEMBER = {'1'};
     /** Of one exchange, so that none is larger than what is read meanwhile. */
     private static final int AT_ONCE = 512;
@@ -47,32 +48,57 @@ final class TokenFloorWriter {
         codec.learnLift(lift);
     }
 
+    /** Removes all keys of that prefix that do not end by themselves: floors of tokens, and what was given. */
+    static void remove(RedisLink link, String prefix, Deadline deadline) throws Exception {
+        List<String> keys = new ArrayList<>(link.floorKeys(prefix));
+        keys.add(given(prefix));
+        for (int from = 0; from < keys.size(); from += AT_ONCE) {
+            List<String> next = keys.subList(from, Math.min(keys.size(), from + AT_ONCE));
+            run(link, next, FORGET, new byte[0][], 0, deadline);
+        }
+    }
+
     private void raise(long lift, Deadline deadline) throws Exception {
         List<String> keys = link.floorKeys(prefix);
         byte[][] arguments = {ScriptCodec.tokenNumber(lift)};
         while (raised < keys.size()) {
             List<String> next = keys.subList(raised, Math.min(keys.size(), raised + AT_ONCE));
-            List<RedisScript.Call> calls = new ArrayList<>(next.size());
-            for (String key : next) {
-                calls.add(new RedisScript.Call(RAISE, new byte[][] {ScriptCodec.bytes(key)}, arguments));
-            }
-            for (Object reply : link.runAll(calls, waitReplicas, deadline)) {
-                if (reply instanceof Exception failure) {
-                    throw failure;
-                }
-                if (reply instanceof RedisLink.Acknowledged known && known.replicas() < waitReplicas) {
-                    throw new TooFewReplicasException(known.replicas(), waitReplicas);
-                }
-            }
+            run(link, next, RAISE, arguments, waitReplicas, deadline);
             raised += next.size();
         }
+    }
+
+    private static void run(
+            RedisLink link,
+            List<String> keys,
+            RedisScript script,
+            byte[][] arguments,
+            int waitReplicas,
+            Deadline deadline)
+            throws Exception {
+        List<RedisScript.Call> calls = new ArrayList<>(keys.size());
+        for (String key : keys) {
+            calls.add(new RedisScript.Call(script, new byte[][] {ScriptCodec.bytes(key)}, arguments));
+        }
+        for (Object reply : link.runAll(calls, waitReplicas, deadline)) {
+            if (reply instanceof Exception failure) {
+                throw failure;
+            }
+            if (reply instanceof RedisLink.Acknowledged known && known.replicas() < waitReplicas) {
+                throw new TooFewReplicasException(known.replicas(), waitReplicas);
+            }
+        }
+    }
+
+    private static String given(String prefix) {
+        return prefix + "given";
     }
 
     private RedisScript.Call given(byte[]... more) {
         byte[][] arguments = new byte[1 + more.length][];
         arguments[0] = ScriptCodec.bytes(Long.toString(floor.wanted()));
         System.arraycopy(more, 0, arguments, 1, more.length);
-        return new RedisScript.Call(GIVEN, new byte[][] {ScriptCodec.bytes(prefix + "given")}, arguments);
+        return new RedisScript.Call(GIVEN, new byte[][] {ScriptCodec.bytes(given(prefix))}, arguments);
     }
 
     private long stored(RedisScript.Call call, Deadline deadline) throws Exception {

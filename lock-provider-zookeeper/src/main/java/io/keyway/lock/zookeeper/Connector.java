@@ -120,7 +120,7 @@ final class Connector {
         return Optional.of(url.user().get() + ":" + url.password().orElse(""));
     }
 
-    private static String base(LockUrl url) {
+    static String base(LockUrl url) {
         String path = url.path().orElse("").replaceAll("^/+|/+$", "");
         String base = "/" + (path.isEmpty() ? BASE : path);
         try {

@@ -16,6 +16,7 @@ import io.keyway.lock.spi.ChangeHints;
 import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.spi.Request;
@@ -28,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZKUtil;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,9 @@ final class ZooKeeperBackend implements LockBackend, ChangeHints {
             new Guarantee(Grade.ALWAYS, "while a majority of the ensemble keeps what it has written"),
             LockOptions.MIN_TTL,
             LockOptions.MAX_TTL);
+
+    /** Of nodes that are deleted. */
+    private static final int AT_ONCE = 100;
 
     private final ZooKeeperSettings settings;
     private final Containers containers;
@@ -241,7 +246,20 @@ final class ZooKeeperBackend implements LockBackend, ChangeHints {
         if (type == CuratorFramework.class) {
             return sessions.framework().map(type::cast);
         }
+        if (type == Leftovers.class) {
+            Leftovers leftovers = this::removeBase;
+            return Optional.of(type.cast(leftovers));
+        }
         return type == ZooKeeper.class ? sessions.open().map(session -> type.cast(session.handle())) : Optional.empty();
+    }
+
+    private void removeBase(Duration limit) throws Exception {
+        Deadline deadline = Deadline.after(limit);
+        Session session = sessions.connected(settings.anyKey(), settings.ttl(), deadline, false);
+        Paths paths = settings.session().paths();
+        while (!ZKUtil.deleteRecursive(session.handle(), paths.base(), AT_ONCE)) {
+            deadline.check("all nodes below " + paths.base() + " were deleted");
+        }
     }
 
     @Override

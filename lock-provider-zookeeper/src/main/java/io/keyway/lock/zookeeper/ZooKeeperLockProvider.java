@@ -7,6 +7,7 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.spi.LockProvider;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -31,6 +32,11 @@ public final class ZooKeeperLockProvider implements LockProvider {
     @Override
     public Set<Feature> features(LockUrl url) {
         return ZooKeeperBackend.FEATURES;
+    }
+
+    @Override
+    public Optional<LockUrl> testUrl(LockUrl url, String word) {
+        return Optional.of(url.withPath(Connector.base(url) + "/tck-" + word));
     }
 
     @Override

@@ -152,6 +152,7 @@ public final class TckSubject {
     private List<String> servers = List.of();
     private @Nullable Links links;
     private @Nullable Footprint footprint;
+    private boolean throwaway;
     private Adapter adapter;
     private Reentrance reentrance;
     private Several several;
@@ -183,6 +184,7 @@ public final class TckSubject {
         copy.servers = servers;
         copy.links = links;
         copy.footprint = footprint;
+        copy.throwaway = throwaway;
         copy.adapter = adapter;
         copy.reentrance = reentrance;
         copy.several = several;
@@ -265,6 +267,16 @@ public final class TckSubject {
     public TckSubject withFootprint(Footprint counting) {
         TckSubject copy = copy();
         copy.footprint = Objects.requireNonNull(counting);
+        return copy;
+    }
+
+    /**
+     * The same, whose store is for this test alone and thrown away after it: the TCK may change it for good, as by a
+     * floor of tokens, which it otherwise does in a place for tests ({@code LockProvider.testUrl}).
+     */
+    public TckSubject withThrowawayStore() {
+        TckSubject copy = copy();
+        copy.throwaway = true;
         return copy;
     }
 
@@ -355,6 +367,10 @@ public final class TckSubject {
 
     public Optional<Footprint> footprint() {
         return Optional.ofNullable(footprint);
+    }
+
+    public boolean isThrowaway() {
+        return throwaway;
     }
 
     public Adapter adapter() {

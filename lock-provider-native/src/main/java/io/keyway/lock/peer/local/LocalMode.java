@@ -18,6 +18,11 @@ import java.util.function.BiConsumer;
 public final class LocalMode {
     private LocalMode() {}
 
+    /** The directory of a URL's locks. */
+    public static Path directory(LockUrl url) {
+        return LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
+    }
+
     /**
      * A client; nothing but the directory is touched before its first request.
      *
@@ -33,7 +38,7 @@ public final class LocalMode {
         if (request.get(NativeOptions.HOST) == NativeOptions.Host.PROCESS) {
             HostMain.check(url, HostLauncher.classPath());
         }
-        Path directory = LocalDirectory.choose(url.path(), System.getenv(), System.getProperty("user.home", ""));
+        Path directory = directory(url);
         LocalConfig config = LocalConfig.of(
                 directory, request.get(NativeOptions.MAX_TTL), algorithm, request.get(CommonOptions.CONNECT_TIMEOUT));
         return new LocalRuntime(

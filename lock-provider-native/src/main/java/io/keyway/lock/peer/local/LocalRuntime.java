@@ -13,6 +13,7 @@ import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.SessionLayer;
+import io.keyway.lock.peer.member.LocalDirectory;
 import io.keyway.lock.peer.net.CellLoop;
 import io.keyway.lock.peer.net.ClientDialer;
 import io.keyway.lock.peer.net.ClientLoop;
@@ -23,6 +24,7 @@ import io.keyway.lock.peer.session.SessionTarget;
 import io.keyway.lock.peer.trace.CellTrace;
 import io.keyway.lock.peer.trace.TraceLog;
 import io.keyway.lock.peer.trace.Tracing;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.TimeSource;
 import java.time.Duration;
@@ -152,7 +154,11 @@ public final class LocalRuntime implements ClientRuntime {
             start();
             return CompletableFuture.completedFuture(List.of(LocalConfig.NODE));
         });
-        return Stream.of(watch, tracing)
+        Leftovers leftovers = limit -> {
+            close();
+            LocalDirectory.remove(config().directory().path());
+        };
+        return Stream.of(watch, tracing, leftovers)
                 .filter(type::isInstance)
                 .map(type::cast)
                 .findFirst();

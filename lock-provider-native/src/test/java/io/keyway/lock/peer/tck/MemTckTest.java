@@ -21,7 +21,10 @@ class MemTckTest extends LockTck {
         keeper = Locks.open(URL);
         MemoryWorld world = keeper.unwrap(MemoryWorld.class);
         // A world crashes and is back in the same instant.
-        return TckSubject.of(URL).withAdvance(world::advance).withServer(() -> {}, world::restart);
+        return TckSubject.of(URL)
+                .withAdvance(world::advance)
+                .withServer(() -> {}, world::restart)
+                .withThrowawayStore();
     }
 
     @Override

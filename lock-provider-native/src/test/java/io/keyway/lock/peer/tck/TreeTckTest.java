@@ -23,7 +23,10 @@ class TreeTckTest extends LockTck {
     protected TckSubject subject() {
         keeper = Locks.open(URL);
         MemoryWorld world = keeper.unwrap(MemoryWorld.class);
-        return TckSubject.of(URL).withAdvance(world::advance).withServer(() -> {}, world::restart);
+        return TckSubject.of(URL)
+                .withAdvance(world::advance)
+                .withServer(() -> {}, world::restart)
+                .withThrowawayStore();
     }
 
     Profile profile() {

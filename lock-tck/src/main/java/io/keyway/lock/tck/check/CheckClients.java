@@ -177,15 +177,14 @@ abstract class CheckClients extends TestTime {
         return LockKey.lock(LockName.of(name));
     }
 
+    /** The place for tests beside the subject's URL, if its provider names one. */
+    public Optional<LockUrl> testUrl() {
+        return run.testUrl();
+    }
+
     /** The subject's URL with one more option. */
     public LockUrl urlWith(String option, String value) {
-        String text = run.url().reveal();
-        if (!run.url().isOpaque()) {
-            return LockUrl.parse(text + (text.contains("?") ? "&" : "?") + option + "=" + value);
-        }
-        // Some drivers separate their parameters by semicolons.
-        String mark = text.contains("?") ? "&" : text.contains(";") ? ";" : "?";
-        return LockUrl.parse(text + mark + "lock." + option + "=" + value);
+        return run.url().withOption(option, value);
     }
 
     /** Opens a client that is not recorded and that the check closes itself; its locks have the ttl of the check. */

@@ -2,25 +2,37 @@
 package io.keyway.lock.tck.check;
 
 import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.spi.Interceptor;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.process.ClientProcess;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run of one check: hands it clients, names, threads, time and faults, and keeps the history of all that its
  * clients did. Everything it handed out ends with it.
  */
 public final class CheckContext extends CheckSteps implements AutoCloseable {
+    private static final Logger LOG = System.getLogger(CheckContext.class.getName());
+
     private final List<AutoCloseable> instruments = new CopyOnWriteArrayList<>();
     private final Server server;
     private volatile boolean broken;
+
+    /** The place for tests that this check may have changed for good. */
+    private volatile @Nullable LockUrl changed;
 
     CheckContext(RunContext run, String check, int attempt) {
         super(run, check, attempt);
@@ -89,6 +101,45 @@ public final class CheckContext extends CheckSteps implements AutoCloseable {
         return remote;
     }
 
+    /**
+     * Where this check may change the store for good, as by a floor of tokens: the subject's URL if its store is thrown
+     * away, else the place for tests that the provider names; gives the check up if there is none. What is left there
+     * is removed at the end, if not by {@link #removeLeftovers} before.
+     */
+    public LockUrl placeForGood() {
+        if (subject().isThrowaway()) {
+            return url();
+        }
+        LockUrl place = run.testUrl()
+                .orElseThrow(() -> skipped(
+                        Verdict.NOT_RUN,
+                        "it would change the store for good, and the provider names no place for tests beside the URL "
+                                + "(LockProvider.testUrl), nor is the store thrown away "
+                                + "(TckSubject.withThrowawayStore)"));
+        changesForGood(place);
+        return place;
+    }
+
+    /** What is left at that URL, a place for tests, is removed at the end, or by {@link #removeLeftovers}. */
+    public void changesForGood(LockUrl place) {
+        changed = place;
+    }
+
+    /** Closes all clients and removes what those of {@link #placeForGood} have left in a place for tests. */
+    public void removeLeftovers() throws Exception {
+        closeClients();
+        LockUrl place = changed;
+        if (place == null) {
+            return;
+        }
+        try (LockClient last = openUnrecorded(place, ClientOptions.defaults())) {
+            // An engine may connect with its first request only.
+            last.lock(freshName()).tryAcquire(patience()).ifPresent(Lease::close);
+            last.unwrap(Leftovers.class).remove(patience());
+        }
+        changed = null;
+    }
+
     /** The subject's server, for checks with {@link Requirement#SERVER} or {@link Requirement#PAUSE}. */
     public Server server() {
         return server;
@@ -117,7 +168,11 @@ public final class CheckContext extends CheckSteps implements AutoCloseable {
         for (AutoCloseable instrument : instruments) {
             quietly(instrument);
         }
-        closeClients();
+        try {
+            removeLeftovers();
+        } catch (Exception e) {
+            LOG.log(Level.WARNING, () -> "What a check has left at " + changed + " could not be removed", e);
+        }
     }
 
     private void awaitServing() {

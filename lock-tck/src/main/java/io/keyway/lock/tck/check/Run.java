@@ -62,7 +62,12 @@ public final class Run {
     private volatile @Nullable ProviderInfo asked;
 
     private record Opened(
-            ProviderInfo info, Scope reach, boolean overBackend, Set<Feature> features, Guarantees guarantees) {}
+            ProviderInfo info,
+            Scope reach,
+            boolean overBackend,
+            Set<Feature> features,
+            Guarantees guarantees,
+            Optional<LockUrl> testUrl) {}
 
     /** A run of these checks, as far as the configuration has them, of that subject. */
     public Run(Catalog catalog, TckSubject subject, TckConfig config, TckListener listener) {
@@ -80,14 +85,14 @@ public final class Run {
         } catch (InvalidLockUrlException e) {
             return cannotOpen("(no URL)", String.valueOf(e.getMessage()));
         }
+        String word = word();
         Opened opened;
         try {
-            opened = withinLimit(opening(), () -> look(url));
+            opened = withinLimit(opening(), () -> look(url, word));
         } catch (CannotOpen e) {
             return cannotOpen(url.toString(), SecretMasker.of(url).text(String.valueOf(e.getMessage())));
         }
         CheckClock clock = subject.advance().<CheckClock>map(VirtualClock::new).orElseGet(RealClock::new);
-        String word = word();
         RunContext run = new RunContext(
                 subject,
                 config,
@@ -97,6 +102,7 @@ public final class Run {
                 opened.reach(),
                 opened.overBackend(),
                 opened.info().options().stream().map(Option::name).collect(Collectors.toSet()),
+                opened.testUrl(),
                 new Links(),
                 new AtomicBoolean(),
                 clock,
@@ -223,15 +229,17 @@ public final class Run {
         return Duration.ofMillis((long) (config.checkLimit().toMillis() * config.timeFactor() / 2));
     }
 
-    private Opened look(LockUrl url) throws CannotOpen {
+    private Opened look(LockUrl url, String word) throws CannotOpen {
         Discovery found = Locks.discover(subject.loader());
         ProviderInfo info = null;
         Scope reach = Scope.NETWORK;
+        Optional<LockUrl> testUrl = Optional.empty();
         for (LockProvider provider : found.providers()) {
             if (provider.schemes().contains(url.provider())) {
                 info = provider.info();
                 asked = info;
                 reach = provider.scope(url);
+                testUrl = provider.testUrl(url, word);
             }
         }
         ClientOptions named = ClientOptions.defaults().withName("tck-look");
@@ -266,7 +274,7 @@ public final class Run {
                 }
                 lease.ifPresent(Lease::close);
             }
-            return new Opened(info, reach, overBackend.get(), features, guarantees);
+            return new Opened(info, reach, overBackend.get(), features, guarantees, testUrl);
         } catch (InterruptedException e) {
             throw new CannotOpen("interrupted while opening " + url);
         } catch (LockException e) {

@@ -15,6 +15,7 @@ import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -29,6 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * @param reach who can share its locks
  * @param overBackend whether its clients are built over a {@code LockBackend}
  * @param options the names of those that its provider takes beside the common ones
+ * @param testUrl where a check may change the store for good, if the provider names such a place
  * @param links what is known of its links
  * @param killed whether a check of the run has killed its server
  * @param clock of all checks
@@ -43,6 +45,7 @@ record RunContext(
         Scope reach,
         boolean overBackend,
         Set<String> options,
+        Optional<LockUrl> testUrl,
         Links links,
         AtomicBoolean killed,
         CheckClock clock,
@@ -53,6 +56,7 @@ record RunContext(
         Objects.requireNonNull(url, "url");
         features = Set.copyOf(features);
         options = Set.copyOf(options);
+        Objects.requireNonNull(testUrl, "testUrl");
         Objects.requireNonNull(guarantees, "guarantees");
         Objects.requireNonNull(reach, "reach");
         Objects.requireNonNull(links, "links");
@@ -65,7 +69,19 @@ record RunContext(
     RunContext slower() {
         TckConfig stretched = config.withTimeFactor(Math.min(100, 2 * config.timeFactor()));
         return new RunContext(
-                subject, stretched, url, features, guarantees, reach, overBackend, options, links, killed, clock, word);
+                subject,
+                stretched,
+                url,
+                features,
+                guarantees,
+                reach,
+                overBackend,
+                options,
+                testUrl,
+                links,
+                killed,
+                clock,
+                word);
     }
 
     /** Opens a client with that between it and what its provider built it on. */

@@ -9,6 +9,7 @@ import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
@@ -16,21 +17,23 @@ import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
+import java.util.Optional;
 
-/** Rules 608 and 609: a floor of tokens, for a store that takes the place of another. */
+/**
+ * Rules 608 to 610: a floor of tokens, for a store that takes the place of another. It stays in the store for good, so
+ * all of it happens in a place for tests, which is removed at the end.
+ */
 final class FloorChecks {
-    /**
-     * Further than any store counts during a check, and so little that there is room for hundreds of thousands of
-     * checks.
-     */
+    /** Further than any store counts during a check. */
     private static final long FAR = 1L << 44;
 
     @Check(rules = "LK-608", needs = Feature.FENCING, alone = true, from = Profile.SMOKE)
     @Hint("Is the floor kept where tokens are counted, and applied to those of all clients?")
     void eachTokenIsAboveTheFloorWhoeverAsks(CheckContext t) throws Exception {
-        LockClient early = t.client("early");
-        long floor = farAbove(t, early);
-        LockClient asking = asking(t, floor);
+        LockUrl place = place(t);
+        LockClient early = client(t, "early", place);
+        long floor = farAbove(t, early, place);
+        LockClient asking = asking(t, place, floor);
         Task<Lease> asked = t.acquiring("the client that gives a floor", asking, t.name());
         boolean raised = t.happens(t.ttl(1, 2), asked::isDone);
         if (!raised) {
@@ -38,33 +41,34 @@ final class FloorChecks {
             early.close();
         }
         long first = above(t, floor, "the client that gave it", asked.get());
-        long second = above(t, first, "a client without a floor", take(t.client("late"), t.name()));
+        long second = above(t, first, "a client without a floor", take(client(t, "late", place), t.name()));
         if (raised) {
             second = above(t, second, "a client that was connected before", take(early, t.name()));
         }
         above(t, second, "the client that gave it", take(asking, t.name()));
-        above(t, floor, "a client without a floor, for another name", take(t.client("other"), t.freshName()));
+        above(t, floor, "a client without a floor, for another name", take(client(t, "other", place), t.freshName()));
     }
 
     @Check(rules = "LK-609", needs = Feature.FENCING, alone = true, from = Profile.SMOKE)
     @Hint("Does start compare the floor of the client with that of the store (TokenFloor.isAbove)?")
     void aFloorBelowThatOfTheStoreIsRefused(CheckContext t) throws Exception {
-        LockClient early = t.client("early");
-        long floor = farAbove(t, early);
+        LockUrl place = place(t);
+        LockClient early = client(t, "early", place);
+        long floor = farAbove(t, early, place);
         early.close();
-        LockClient asking = asking(t, floor);
+        LockClient asking = asking(t, place, floor);
         long first = above(t, floor, "the client that gave it", take(asking, t.name()));
         long lower = floor - 1;
         LockException refusal = t.expectThrows(
                 "tryAcquire of a client whose floor is lower than that of the store",
                 LockException.class,
-                () -> asking(t, lower).lock(t.name()).tryAcquire());
+                () -> asking(t, place, lower).lock(t.name()).tryAcquire());
         t.expect(!refusal.retryable(), "the refusal says that another try may help: " + refusal);
         String said = String.valueOf(refusal.getMessage());
         t.expect(
                 said.contains(Long.toString(lower)) && said.contains(Long.toString(floor)),
                 "the refusal does not name the floors " + lower + " and " + floor + ": " + said);
-        long second = above(t, first, "a client that gives the same floor", take(asking(t, floor), t.name()));
+        long second = above(t, first, "a client that gives the same floor", take(asking(t, place, floor), t.name()));
         above(t, second, "the client that gave it", take(asking, t.name()));
     }
 
@@ -74,46 +78,100 @@ final class FloorChecks {
         if (t.guarantees().tokens().grade() == Grade.NO) {
             throw t.skipped(Verdict.NOT_APPLICABLE, "the provider promises no order of tokens over a restart");
         }
-        LockClient early = t.client("early");
-        long floor = farAbove(t, early);
+        LockUrl place = place(t);
+        LockClient early = client(t, "early", place);
+        long floor = farAbove(t, early, place);
         early.close();
-        LockClient asking = asking(t, floor);
+        LockClient asking = asking(t, place, floor);
         long first = above(t, floor, "the client that gave it", take(asking, t.name()));
         asking.close();
         t.server().kill();
         t.server().restart();
-        Task<Lease> after = t.acquiring("a client without a floor", t.client("after"), t.name());
+        Task<Lease> after = t.acquiring("a client without a floor", client(t, "after", place), t.name());
         above(t, first, "a client without a floor, after a restart of the server", after.get());
-        above(t, floor, "a client without a floor, for another name", take(t.client("other"), t.freshName()));
+        above(t, floor, "a client without a floor, for another name", take(client(t, "other", place), t.freshName()));
     }
 
-    /**
-     * A floor that no token of the subject has reached yet; gives the check up if there is none, or no option for it.
-     */
-    private static long farAbove(CheckContext t, LockClient client) throws InterruptedException {
-        if (!t.takes(CommonOptions.TOKEN_FLOOR)) {
+    @Check(rules = "LK-610", needs = Feature.FENCING, alone = true, from = Profile.SMOKE)
+    @Hint("What of the store is shared by testUrl and the URL itself? What does Leftovers.remove leave there?")
+    void aPlaceForTestsIsApartAndLeavesNothing(CheckContext t) throws Exception {
+        if (t.testUrl().isEmpty()) {
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the provider names no place for tests (LockProvider.testUrl)");
+        }
+        LockUrl place = t.testUrl().get();
+        t.expect(!place.equals(t.url()), "testUrl names the URL itself");
+        LockClient here = t.client("at the URL");
+        Lease held = here.lock(t.name()).acquire();
+        long floor = held.token() + FAR;
+        boolean floors = takesFloors(t);
+        t.changesForGood(place);
+        try (LockClient there = t.openUnrecorded(place, ClientOptions.defaults())) {
+            Optional<Lease> same = there.lock(t.name()).tryAcquire(t.patience());
+            t.never(same.isEmpty(), "a lock that is held at the URL keeps others out in the place for tests");
+            floor = Math.max(floor, same.orElseThrow().token() + FAR);
+            same.orElseThrow().release();
+        }
+        held.release();
+        if (!floors || floor < 0) {
+            return;
+        }
+        LockUrl raised = place.withOption(CommonOptions.TOKEN_FLOOR.name(), Long.toString(floor));
+        try (LockClient asking = t.openUnrecorded(raised, ClientOptions.defaults())) {
+            above(t, floor, "the client that gave it", take(asking, t.name()));
+        }
+        below(t, floor, "a client at the URL itself", take(here, t.name()));
+        below(t, floor, "a new client at the URL itself", take(t.client("late"), t.freshName()));
+        t.removeLeftovers();
+        t.changesForGood(place);
+        try (LockClient anew = t.openUnrecorded(place, ClientOptions.defaults())) {
+            below(t, floor, "a client of the place, after its leftovers were removed,", take(anew, t.name()));
+        }
+        t.removeLeftovers();
+    }
+
+    private static void below(CheckContext t, long floor, String who, Lease lease) {
+        t.never(
+                lease.token() > floor,
+                who + " was granted token " + lease.token() + ", which is above " + floor
+                        + ", a floor that was given in the place for tests");
+    }
+
+    private static boolean takesFloors(CheckContext t) {
+        return t.takes(CommonOptions.TOKEN_FLOOR);
+    }
+
+    /** Where a floor may be given; gives the check up if nowhere, or if there is no option for it. */
+    private static LockUrl place(CheckContext t) {
+        if (!takesFloors(t)) {
             throw t.skipped(
                     Verdict.NOT_APPLICABLE,
                     "the provider has no option " + CommonOptions.TOKEN_FLOOR
                             + ", or the subject's URL says it already");
         }
+        return t.placeForGood();
+    }
+
+    private static LockClient client(CheckContext t, String role, LockUrl place) {
+        return t.client(role, ClientOptions.defaults(), place);
+    }
+
+    /** A floor that no token of the place has reached yet; gives the check up if there is none. */
+    private static long farAbove(CheckContext t, LockClient client, LockUrl place) throws InterruptedException {
         long floor = take(client, t.name()).token() + FAR;
         if (floor < 0 || floor > 1L << 62) {
             throw t.skipped(Verdict.NOT_APPLICABLE, "the tokens of the subject have no room for a higher floor");
         }
         try {
-            asking(t, floor);
+            asking(t, place, floor);
         } catch (InvalidLockUrlException e) {
             throw t.skipped(Verdict.NOT_APPLICABLE, "the provider takes no floor at this URL: " + e.getMessage());
         }
         return floor;
     }
 
-    private static LockClient asking(CheckContext t, long floor) {
-        return t.client(
-                "asking for " + floor,
-                ClientOptions.defaults(),
-                t.urlWith(CommonOptions.TOKEN_FLOOR.name(), Long.toString(floor)));
+    private static LockClient asking(CheckContext t, LockUrl place, long floor) {
+        return client(
+                t, "asking for " + floor, place.withOption(CommonOptions.TOKEN_FLOOR.name(), Long.toString(floor)));
     }
 
     private static Lease take(LockClient client, String name) throws InterruptedException {

@@ -32,7 +32,11 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "tck",
         mixinStandardHelpOptions = true,
-        description = "Tests the provider of a URL against the rules, in a JVM of its own.",
+        description = {
+            "Tests the provider of a URL against the rules, in a JVM of its own.",
+            "It takes and breaks locks of names of its own (tck/...), and gives floors of tokens in a place for tests"
+                    + " that it removes: the store is left as it was."
+        },
         footer = {
             "",
             "Exit codes: 0 compatible; 1 a check failed; 2 wrong usage (64 of keyway); 3 the URL cannot be opened;",

@@ -22,6 +22,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -211,6 +212,7 @@ class CheckRunTest {
                 Scope.JVM,
                 true,
                 Set.of(),
+                Optional.empty(),
                 new Links(),
                 new AtomicBoolean(),
                 new RealClock(),

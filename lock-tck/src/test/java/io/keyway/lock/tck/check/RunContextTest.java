@@ -73,6 +73,7 @@ class RunContextTest {
                 Scope.NETWORK,
                 true,
                 Set.of(),
+                Optional.empty(),
                 new Links(),
                 new AtomicBoolean(),
                 new RealClock(),

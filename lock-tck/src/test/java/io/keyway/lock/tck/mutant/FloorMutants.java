@@ -1,13 +1,21 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.Feature;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceStore;
+import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.reference.Session;
+import io.keyway.lock.spi.Leftovers;
+import io.keyway.lock.spi.TimeSource;
 import io.keyway.lock.spi.TokenFloor;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /** Defects in what becomes of a floor of tokens. */
@@ -30,7 +38,19 @@ final class FloorMutants {
                     "LK-609",
                     Accepted::new),
             Mutant.store(
-                    "184", "floor-lowered", "the store takes the floor that was given last", "LK-609", Lowered::new));
+                    "184", "floor-lowered", "the store takes the floor that was given last", "LK-609", Lowered::new),
+            Mutant.store(
+                    "185",
+                    "floor-for-all-places",
+                    "a floor that is given in the place for tests is one everywhere",
+                    "LK-610",
+                    Everywhere::new),
+            Mutant.backend(
+                    "186",
+                    "floor-left-behind",
+                    "what a test leaves in the place for tests is not removed",
+                    "LK-610",
+                    LeftBehind::new));
 
     private FloorMutants() {}
 
@@ -90,6 +110,36 @@ final class FloorMutants {
         @Override
         protected void restarted() {
             floor = 0;
+        }
+    }
+
+    private static final class Everywhere extends ReferenceStore {
+        private static final AtomicLong FLOOR = new AtomicLong();
+
+        Everywhere(LongSupplier clock, long tokensAbove) {
+            super(clock, tokensAbove);
+        }
+
+        @Override
+        protected void raise(Session session, TokenFloor asked) {
+            FLOOR.accumulateAndGet(asked.wanted(), Math::max);
+        }
+
+        @Override
+        protected long nextToken(Session session, LockKey key) {
+            return super.nextToken(session, key) + FLOOR.get();
+        }
+    }
+
+    private static final class LeftBehind extends ReferenceBackend {
+        LeftBehind(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+        }
+
+        @Override
+        public <T> Optional<T> unwrap(Class<T> type) {
+            Leftovers nothing = limit -> {};
+            return type == Leftovers.class ? Optional.of(type.cast(nothing)) : super.unwrap(type);
         }
     }
 

@@ -33,7 +33,8 @@ final class ReferenceSubject {
             TckSubject subject = TckSubject.of(url)
                     .withAdvance(world::advance)
                     .withServer(world::kill, world::restart)
-                    .withFootprint(world.store()::kept);
+                    .withFootprint(world.store()::kept)
+                    .withThrowawayStore();
             return TckRunner.run(more.apply(subject), config);
         }
     }
