@@ -4,6 +4,7 @@ package io.keyway.lock.tck.check;
 import io.keyway.lock.Feature;
 import io.keyway.lock.Scope;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.WallClock;
 import java.util.Optional;
 
 /** Whether a check can be made of a subject, and why not. */
@@ -69,6 +70,12 @@ final class Applicability {
                 virtual || run.reach() == Scope.JVM
                         ? notApplicable("the provider's locks live in one JVM")
                         : Optional.empty();
+            case WALL_CLOCK ->
+                against(Requirement.PROCESS, run)
+                        .or(() -> WallClock.canBeMoved()
+                                ? Optional.empty()
+                                : notRun("this machine has no libfaketime, which gives a process another wall "
+                                        + "clock (Debian: apt-get install faketime)"));
             case VIRTUAL_TIME -> virtual ? Optional.empty() : notApplicable("only for a clock that the TCK moves");
             case REAL_TIME -> virtual ? notApplicable("only for the machine's clock") : Optional.empty();
             case VIRTUAL_THREADS ->

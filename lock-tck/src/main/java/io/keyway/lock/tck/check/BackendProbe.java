@@ -5,6 +5,7 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.kit.table.RowStore;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
@@ -51,6 +53,11 @@ public final class BackendProbe {
         }
         client.lock(context.freshName()).acquire().close();
         return new BackendProbe(context, backend, role);
+    }
+
+    /** The store of rows over which the backend is built; empty if it is not built so. */
+    public Optional<RowStore> rows() {
+        return backend.unwrap(RowStore.class);
     }
 
     /** A new request for that lock that waits in the queue. */

@@ -13,6 +13,7 @@ import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.process.ClientProcess;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -96,7 +97,13 @@ public final class CheckContext extends CheckSteps implements AutoCloseable {
 
     /** A client in a process of its own; for checks with {@link Requirement#PROCESS}. */
     public ClientProcess process(String role) throws Exception {
-        ClientProcess remote = RemoteClients.start(run, role, named(role, ClientOptions.defaults()), freshName());
+        return process(role, Duration.ZERO);
+    }
+
+    /** As {@link #process(String)}, its wall clock so far ahead, or behind; with {@link Requirement#WALL_CLOCK}. */
+    public ClientProcess process(String role, Duration ahead) throws Exception {
+        ClientProcess remote =
+                RemoteClients.start(run, role, named(role, ClientOptions.defaults()), freshName(), ahead);
         instruments.add(remote);
         return remote;
     }

@@ -42,6 +42,12 @@ final class CheckRun {
             return new Attempt(Verdict.INCONCLUSIVE, why, first, true, rules, evidence, picture, notes, took, stall);
         }
 
+        Attempt noting(String note) {
+            List<String> all = new ArrayList<>(notes);
+            all.add(note);
+            return new Attempt(verdict, message, first, certain, rules, evidence, picture, all, took, stall);
+        }
+
         Attempt withHint(String other) {
             return new Attempt(verdict, message, other, certain, rules, evidence, picture, notes, took, stall);
         }
@@ -61,6 +67,7 @@ final class CheckRun {
         }
         RunContext here = run;
         boolean patientAlways = true;
+        String before = "";
         for (int i = 0; ; i++) {
             Attempt attempt = attempt(here, i);
             // Who waited for all of the patience has given a busy machine its time.
@@ -76,7 +83,11 @@ final class CheckRun {
                 return result(attempt.inconclusive(stalls + attempt.message()), i);
             }
             if (i == ATTEMPTS - 1 || !(stalled || (doubtful && !patient && StallMeter.machineIsBusy()))) {
-                return result(attempt, i);
+                return result(before.isEmpty() ? attempt : attempt.noting(before), i);
+            }
+            if (before.isEmpty()) {
+                before = "tried again with longer ttls on a busy machine; with a ttl of "
+                        + here.ttl().toMillis() + " ms it said: " + attempt.message();
             }
             here = here.slower();
         }

@@ -3,11 +3,13 @@ package io.keyway.lock.tck.check;
 
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.tck.process.ClientProcess;
+import io.keyway.lock.tck.process.WallClock;
 import java.io.File;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,11 +19,12 @@ final class RemoteClients {
 
     /**
      * Starts one that has taken that lock, of no other use, and released it: what it then asks takes no longer than it
-     * must.
+     * must. Its wall clock is so far ahead of that of this process, or behind it.
      */
-    static ClientProcess start(RunContext run, String role, ClientOptions options, String first)
+    static ClientProcess start(RunContext run, String role, ClientOptions options, String first, Duration ahead)
             throws InterruptedException {
         ClientProcess process = ClientProcess.open(
+                ahead.isZero() ? List.of() : WallClock.ahead(ahead),
                 classPath(run.subject().loader()),
                 run.url().reveal(),
                 "tck-" + role,

@@ -20,6 +20,8 @@ public enum Requirement {
     FOOTPRINT,
     /** A client in a second process, which can be killed. */
     PROCESS,
+    /** As PROCESS, whose wall clock can differ from that of this process. */
+    WALL_CLOCK,
     /** A clock that the TCK moves. */
     VIRTUAL_TIME,
     /** The machine's clock: what the check looks at does not exist in virtual time. */

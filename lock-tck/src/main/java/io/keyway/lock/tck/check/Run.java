@@ -10,6 +10,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.Option;
@@ -254,7 +255,7 @@ public final class Run {
                     return backend;
                 }
             };
-            try (LockClient client = Locks.open(url, named, subject.loader(), seen)) {
+            try (LockClient client = first(url, named, seen)) {
                 features.addAll(client.features());
                 guarantees = Objects.requireNonNull(client.guarantees(), "guarantees() of the client returned null");
             }
@@ -279,6 +280,20 @@ public final class Run {
             throw new CannotOpen("interrupted while opening " + url);
         } catch (LockException e) {
             throw new CannotOpen(e.getMessage() + failures(found));
+        }
+    }
+
+    /** A driver may take longer to be loaded than a connection may take to be made. */
+    private LockClient first(LockUrl url, ClientOptions named, Interceptor seen) throws CannotOpen {
+        try {
+            return Locks.open(url, named, subject.loader(), seen);
+        } catch (LockUnavailableException e) {
+            try {
+                return Locks.open(url, named, subject.loader(), seen);
+            } catch (LockUnavailableException again) {
+                throw new CannotOpen(again.getMessage()
+                        + "\n(tried twice; on a slow machine a longer connectTimeout in " + "the URL helps)");
+            }
         }
     }
 

@@ -106,7 +106,16 @@ record RunContext(
 
     /** A ttl that is short and that the subject takes. */
     Duration ttl() {
-        Duration wanted = clock.isVirtual() ? Duration.ofSeconds(4) : stretched(Duration.ofMillis(1200));
+        return ttl(config.timeFactor());
+    }
+
+    /** As {@link #ttl()}, however slow the machine is. */
+    Duration shortestTtl() {
+        return ttl(1);
+    }
+
+    private Duration ttl(double factor) {
+        Duration wanted = clock.isVirtual() ? Duration.ofSeconds(4) : Duration.ofMillis((long) (1200 * factor));
         // Who counts in whole seconds grants no other ttl.
         boolean seconds =
                 guarantees.minTtl().toMillis() >= 1000 && guarantees.minTtl().toMillis() % 1000 == 0;

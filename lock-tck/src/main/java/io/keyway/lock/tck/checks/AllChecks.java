@@ -22,6 +22,7 @@ public final class AllChecks {
                 new ExpiryChecks(),
                 new ReactionChecks(),
                 new RenewalChecks(),
+                new RowChecks(),
                 new ReleaseChecks(),
                 new LossChecks(),
                 new SilenceChecks(),

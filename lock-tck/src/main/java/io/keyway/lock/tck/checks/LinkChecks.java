@@ -17,12 +17,14 @@ import io.keyway.lock.tck.check.Network;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.proxy.Direction;
-import java.time.Duration;
 import java.util.Optional;
 
 /** What a broken link between client and server must not do, and what must follow from it. */
 final class LinkChecks {
-    private static final ClientOptions SHORT = ClientOptions.defaults().withRequestTimeout(Duration.ofMillis(500));
+    /** Of 500 ms, unless ttls are stretched. */
+    private static ClientOptions brief(CheckContext t) {
+        return ClientOptions.defaults().withRequestTimeout(t.ttl(5, 12));
+    }
 
     @Check(rules = "LK-510 LK-304", requires = Requirement.PROXY, from = Profile.SMOKE)
     @Hint("What happens when the connection ends: are grants tied to it, at the client or at the server?")
@@ -98,7 +100,7 @@ final class LinkChecks {
             + "withdrawal end it?")
     void aGrantWhoseReplyWasLostIsFoundOrGivenBack(CheckContext t) throws Exception {
         Network network = t.network();
-        LockClient client = network.client("asker", SHORT);
+        LockClient client = network.client("asker", brief(t));
         LockClient rival = t.client("rival");
         // The connection stands before its replies are lost.
         client.lock(t.name("before")).acquire().release();
@@ -150,7 +152,7 @@ final class LinkChecks {
     @Hint("Does acquire() go on by itself after a lost reply, with the same request?")
     void anAcquireOutlastsLostReplies(CheckContext t) throws Exception {
         Network network = t.network();
-        LockClient client = network.client("asker", SHORT);
+        LockClient client = network.client("asker", brief(t));
         client.lock(t.name("before")).acquire().release();
         network.loseReplies();
         Task<Lease> acquire = t.acquiring("an acquire whose first reply is lost", client, t.name());
@@ -175,7 +177,7 @@ final class LinkChecks {
     void aRenewalWhoseReplyWasLostIsRepeated(CheckContext t) throws Exception {
         t.needsGrantsThatOutlastConnections();
         Network network = t.network();
-        LockClient client = network.client("holder", SHORT);
+        LockClient client = network.client("holder", brief(t));
         Lease lease = client.lock(t.name()).acquire();
         long token = lease.token();
         for (int i = 0; i < 3; i++) {
@@ -194,7 +196,7 @@ final class LinkChecks {
     @Hint("Is a release whose answer was lost said to be UNKNOWN, and repeated in the background?")
     void aReleaseWhoseReplyWasLostIsUnknownAndRepeated(CheckContext t) throws Exception {
         Network network = t.network();
-        LockClient client = network.client("holder", SHORT);
+        LockClient client = network.client("holder", brief(t));
         Lease lease = client.lock(t.name()).acquire();
         network.loseReplies();
         Task<ReleaseOutcome> release = t.start("a release whose reply is lost", lease::release);
@@ -213,7 +215,7 @@ final class LinkChecks {
     @Hint("Is \"could not ask\" told apart from \"held by another\"?")
     void anAttemptThatReachesNobodyIsNotARefusal(CheckContext t) throws Exception {
         Network network = t.network();
-        LockClient client = network.client("asker", SHORT);
+        LockClient client = network.client("asker", brief(t));
         client.lock(t.name("before")).acquire().release();
         network.disconnect();
         Task<Optional<Lease>> attempt =
@@ -257,7 +259,7 @@ final class LinkChecks {
     @Hint("Is each call bounded by a timer, rather than by the socket?")
     void callsEndInTimeWhileNothingAnswers(CheckContext t) throws Exception {
         Network network = t.network();
-        LockClient client = network.client("asker", SHORT);
+        LockClient client = network.client("asker", brief(t));
         Lease lease = client.lock(t.name("held")).acquire();
         network.blackHole();
         long before = t.now();

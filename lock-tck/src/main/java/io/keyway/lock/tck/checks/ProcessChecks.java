@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Feature;
 import io.keyway.lock.Grade;
 import io.keyway.lock.Lease;
@@ -16,11 +18,15 @@ import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
 import io.keyway.lock.tck.process.ClientProcess;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What only a second process shows: rules 301, 302, 408, 410, 502 to 504, 513, 602, 807. */
+/** What only a second process shows: rules 301, 302, 408, 410, 502 to 504, 513, 514, 602, 807. */
 final class ProcessChecks {
+    /** Of a wall clock. */
+    private static final Duration WRONG = Duration.ofHours(1);
+
     @Check(rules = "LK-301 LK-602", requires = Requirement.PROCESS, from = Profile.SMOKE)
     @Hint("Is the lock kept at the store, or in the memory of one process? Say so by LockProvider.scope")
     void twoProcessesExcludeEachOther(CheckContext t) throws Exception {
@@ -71,6 +77,66 @@ final class ProcessChecks {
         t.note("the lock of a killed process was free after " + waited / 1_000_000 + " ms, its ttl being "
                 + t.ttl().toMillis() + " ms");
         t.expect(lease.isHeld(), "the lease granted after the holder's death is not held");
+    }
+
+    @Check(rules = "LK-514 LK-502 LK-301", requires = Requirement.WALL_CLOCK, limits = 3)
+    @Hint("Whose clock says when a grant ends? A client's wall clock may be wrong by hours: use the store's own, or a "
+            + "term that the store itself counts")
+    void aWallClockThatIsWrongEndsNoGrant(CheckContext t) throws Exception {
+        LockClient here = t.client("here");
+        for (Duration ahead : List.of(WRONG, WRONG.negated())) {
+            String which = "a process whose wall clock is an hour " + (ahead.isNegative() ? "behind" : "ahead");
+            ClientProcess remote = t.process(ahead.isNegative() ? "behind" : "ahead", ahead);
+            Lease held = here.lock(t.freshName()).acquire();
+            String name = held.name().value();
+            t.neverWhile(held, remote.acquire(name, Duration.ZERO).isPresent(), which + " took a lock that is held");
+            t.expectEqual("the outcome of the release", ReleaseOutcome.RELEASED, held.release());
+            t.expect(remote.acquire(name, t.patience()).isPresent(), which + " is refused a lock that was released");
+            boolean taken = here.lock(name).tryAcquire().isPresent();
+            t.expect(!(taken && remote.isHeld(name)), "a lock that " + which + " holds was taken from it");
+            t.expectEqual("the outcome of its release", ReleaseOutcome.RELEASED, remote.release(name));
+            // A crash: the store ends the grant by what its client had said.
+            String left = t.freshName();
+            long sent = t.now();
+            t.expect(remote.acquire(left, t.patience()).isPresent(), which + " was refused a free lock");
+            remote.jvm().kill9();
+            Task<Lease> next = t.acquiring("the acquire of what " + which + " left", here, left);
+            next.get().release();
+            t.expect(
+                    t.now() - sent < t.patience().toNanos(),
+                    "the lock of " + which + " was free only " + text(Duration.ofNanos(t.now() - sent))
+                            + " after it was acquired, its ttl being " + text(t.ttl()));
+        }
+    }
+
+    @Check(rules = "LK-602", requires = Requirement.WALL_CLOCK, needs = Feature.FENCING, limits = 3)
+    @Hint("Do tokens come from a clock of the client? Have the store count them")
+    void aWallClockThatIsWrongLowersNoToken(CheckContext t) throws Exception {
+        LockClient here = t.client("here");
+        ClientProcess ahead = t.process("ahead", WRONG);
+        ClientProcess behind = t.process("behind", WRONG.negated());
+        long last = Long.MIN_VALUE;
+        String before = "";
+        for (int i = 0; i < 2; i++) {
+            for (ClientProcess remote : List.of(ahead, behind)) {
+                long token = remote.acquire(t.name(), t.patience()).orElseThrow();
+                remote.release(t.name());
+                String which = remote == ahead ? "an hour ahead" : "an hour behind";
+                rises(t, last, before, token, which);
+                Lease lease = t.acquired("an acquire with the right wall clock", here, t.name());
+                lease.release();
+                rises(t, token, which, lease.token(), "right");
+                last = lease.token();
+                before = "right";
+            }
+        }
+    }
+
+    private static void rises(CheckContext t, long before, String former, long token, String latter) {
+        t.never(
+                token <= before,
+                "token " + token + " was granted to a client whose wall clock is " + latter + ", after token " + before
+                        + " to one whose wall clock is " + former);
     }
 
     @Check(rules = "LK-410 LK-408", requires = Requirement.PROCESS, needs = Feature.LIST)

@@ -10,6 +10,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
 import io.keyway.lock.spi.Grant;
+import io.keyway.lock.spi.Request;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.BackendProbe;
@@ -32,6 +33,9 @@ import java.util.Map;
  */
 final class TermChecks {
     private static final int TIMES = 6;
+
+    /** Of so many ttls no grant is left that ends by itself, unless the store has a least term. */
+    private static final int LONG = 5;
 
     private record Begun(Grant grant, long sent, boolean again) {}
 
@@ -92,14 +96,43 @@ final class TermChecks {
         }
     }
 
-    @Check(rules = "LK-309 LK-513")
+    @Check(rules = "LK-502 LK-410", from = Profile.SMOKE)
+    @Hint("What ends with the lease, the session or the row of a waiter: its place alone, or also what others have "
+            + "there? Whoever wrote last may be anybody")
+    void aWaiterThatIsGoneTakesNoGrantAlong(CheckContext t) throws Exception {
+        BackendProbe holder = t.probe("holder");
+        BackendProbe waiter = t.probe("waiter");
+        LockClient rival = t.connected("rival");
+        long sent = t.now();
+        Grant held = holder.take(t.name(), t.longer(8));
+        Duration term = held.ttl();
+        if (term.compareTo(t.ttl(4, 1)) < 0) {
+            throw t.skipped(Verdict.NOT_APPLICABLE, "the store agrees on nearly the same ttl whatever is asked for");
+        }
+        Request waits = waiter.request(t.name(), t.ttl());
+        t.expect(waiter.attempt(waits) instanceof Attempt.Waiting, "a lock that is held was granted, or refused");
+        String gone = "a waiter with a ttl of " + text(waits.ttl())
+                + " was not heard of any more, and with it went a grant with a ttl of " + text(term)
+                + " that was made before: ";
+        // An authority may keep a silent client for a ttl, and a second more.
+        t.pass(t.ttl(3, 1));
+        t.neverWithin(sent, term, rival.lock(t.name()).tryAcquire().isPresent(), gone + "another client has the lock");
+        t.neverWithin(
+                sent,
+                term,
+                holder.renew(held).get(0) == Answer.NOT_HELD,
+                gone + "a renewal of the grant is answered " + Answer.NOT_HELD);
+        holder.release(held);
+    }
+
+    @Check(rules = "LK-309 LK-513", from = Profile.SMOKE)
     @Hint("Does the store keep a grant for longer than the ttl that it says: rounded up, raised, or with a reserve?")
     void aGrantDoesNotOutlastItsTerm(CheckContext t) throws Exception {
         BackendProbe probe = t.probe("silent");
         BackendProbe rival = t.probe("rival");
         // Whoever counts in seconds makes it longer by most of one.
         Duration term = t.granted(
-                Duration.ofSeconds(t.ttl().plusMillis(900).toSeconds()).plusMillis(100));
+                Duration.ofSeconds(t.shortestTtl().plusMillis(900).toSeconds()).plusMillis(100));
         // A store that looks once in a while finds the end of one late, and of another in time.
         List<Begun> left = new ArrayList<>();
         for (int i = 0; i < TIMES; i++) {
@@ -114,7 +147,7 @@ final class TermChecks {
             t.pass(term.dividedBy(2L * TIMES));
         }
         Duration ttl = left.get(0).grant().ttl();
-        long limit = t.now() + ttl.multipliedBy(2).toNanos();
+        long limit = t.now() + ttl.multipliedBy(LONG).toNanos();
         Map<Boolean, Long> best = new HashMap<>();
         while (!left.isEmpty() && t.now() - limit < 0) {
             for (Begun begun : List.copyOf(left)) {
@@ -134,8 +167,12 @@ final class TermChecks {
             throw t.skipped(Verdict.NOT_APPLICABLE, "grants live on with their client's session");
         }
         for (boolean again : new boolean[] {false, true}) {
-            long least = best.getOrDefault(again, ttl.multipliedBy(2).toNanos());
-            long tolerance = ttl.toNanos() / (t.isVirtual() ? 16 : 4);
+            long least = best.getOrDefault(again, ttl.multipliedBy(LONG).toNanos());
+            // A slow machine may see the end late. The ttl stays as short as it was: one that is stretched may be
+            // longer than the least term of a store that has one.
+            long tolerance = t.isVirtual()
+                    ? ttl.toNanos() / 16
+                    : Math.min(ttl.toNanos(), t.ttl().toNanos() / 4);
             t.expect(
                     least <= ttl.toNanos() + tolerance,
                     "of some grants with a ttl of " + text(ttl)
@@ -206,7 +243,8 @@ final class TermChecks {
                         + " that was granted before and not renewed: the shorter ttl is not kept as it was asked "
                         + "for, or not from the last renewal");
         link.heal();
-        probe.release(first);
+        // The first call over it may meet a connection that was made while nothing moved.
+        boolean unused = probe.isAnswered(() -> probe.release(first));
     }
 
     @Check(rules = "LK-701 LK-513")

@@ -28,8 +28,10 @@ import java.util.concurrent.Callable;
  * against what another client finds at the store, so that no failure of them depends on time.
  */
 final class UnansweredVerbChecks {
-    private static final Duration LIMIT = Duration.ofMillis(200);
-    private static final Duration MUCH_LATER = Duration.ofSeconds(4);
+    /** Of a call, 200 ms unless ttls are stretched. */
+    private static Duration limit(CheckContext t) {
+        return t.ttl(1, 6);
+    }
 
     /** What a verb came to: its value, or what it threw. */
     private record Outcome(String verb, Optional<Object> value, Optional<Exception> thrown) {
@@ -72,10 +74,10 @@ final class UnansweredVerbChecks {
         Grant grant = probe.granted(held, "a free lock was not granted");
         probe.granted(left, "a free lock was not granted");
         link.loseReplies();
-        Outcome attempt = Outcome.of("attempt", () -> probe.attempt(request, LIMIT));
-        Outcome release = Outcome.of("release", () -> probe.release(grant, LIMIT));
+        Outcome attempt = Outcome.of("attempt", () -> probe.attempt(request, limit(t)));
+        Outcome release = Outcome.of("release", () -> probe.release(grant, limit(t)));
         Outcome withdrawal = Outcome.of("withdraw", () -> {
-            probe.withdraw(left, LIMIT);
+            probe.withdraw(left, limit(t));
             return "normally";
         });
         t.never(
@@ -109,7 +111,7 @@ final class UnansweredVerbChecks {
         probe.release(probe.take(t.name("before"), t.longer(4)));
         Request request = probe.request(t.name(), t.longer(4));
         link.loseReplies();
-        Outcome attempt = Outcome.of("attempt", () -> probe.attempt(request, LIMIT));
+        Outcome attempt = Outcome.of("attempt", () -> probe.attempt(request, limit(t)));
         boolean refused = attempt.value()
                 .filter(result -> !(result instanceof Attempt.Granted))
                 .isPresent();
@@ -123,10 +125,10 @@ final class UnansweredVerbChecks {
         Request held = probe.request(t.name("held"), t.longer(4));
         Grant grant = probe.grantedInTime(held, "a free lock was not granted when answers came again");
         link.cut();
-        Outcome renewal = Outcome.of("renew", () -> probe.renew(LIMIT, grant).get(0));
-        Outcome release = Outcome.of("release", () -> probe.release(grant, LIMIT));
+        Outcome renewal = Outcome.of("renew", () -> probe.renew(limit(t), grant).get(0));
+        Outcome release = Outcome.of("release", () -> probe.release(grant, limit(t)));
         Outcome withdrawal = Outcome.of("withdraw", () -> {
-            probe.withdraw(held, LIMIT);
+            probe.withdraw(held, limit(t));
             return "normally";
         });
         boolean inForce = isTaken(other, t.name("held"));
@@ -152,18 +154,19 @@ final class UnansweredVerbChecks {
         Request next = probe.request(t.name("next"), t.longer(4));
         link.cut();
         Map<String, Task<?>> calls = new LinkedHashMap<>();
-        calls.put("attempt", t.start("attempt()", () -> probe.attempt(next, LIMIT)));
-        calls.put("renew", t.start("renew()", () -> probe.renew(LIMIT, grant)));
-        calls.put("release", t.start("release()", () -> probe.release(grant, LIMIT)));
+        calls.put("attempt", t.start("attempt()", () -> probe.attempt(next, limit(t))));
+        calls.put("renew", t.start("renew()", () -> probe.renew(limit(t), grant)));
+        calls.put("release", t.start("release()", () -> probe.release(grant, limit(t))));
         calls.put("withdraw", t.start("withdraw()", () -> {
-            probe.withdraw(held, LIMIT);
+            probe.withdraw(held, limit(t));
             return true;
         }));
-        t.happens(MUCH_LATER, () -> calls.values().stream().allMatch(Task::isDone));
+        Duration muchLater = limit(t).multipliedBy(20);
+        t.happens(muchLater, () -> calls.values().stream().allMatch(Task::isDone));
         for (Map.Entry<String, Task<?>> call : calls.entrySet()) {
             t.expect(
                     call.getValue().isDone(),
-                    call.getKey() + "() with a limit of " + text(LIMIT) + " had not ended " + text(MUCH_LATER)
+                    call.getKey() + "() with a limit of " + text(limit(t)) + " had not ended " + text(muchLater)
                             + " after it was called while nothing answers");
         }
         link.heal();

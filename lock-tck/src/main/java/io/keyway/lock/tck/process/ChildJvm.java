@@ -31,8 +31,14 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a main class in a small JVM of that class path. */
     public static ChildJvm startOn(String classPath, Class<?> main, String... arguments) {
-        ProcessBuilder builder =
-                new ProcessBuilder(command(List.of(), classPath, main, arguments)).redirectErrorStream(true);
+        return startOn(List.of(), classPath, main, arguments);
+    }
+
+    /** The same, whose command follows those words. */
+    static ChildJvm startOn(List<String> before, String classPath, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(command(List.of(), classPath, main, arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         return new ChildJvm(ChildProcess.start(builder, main.getSimpleName()));
     }
 

@@ -35,7 +35,14 @@ public final class ClientProcess implements AutoCloseable {
      */
     public static ClientProcess open(String classPath, String url, String name, Duration ttl)
             throws InterruptedException {
-        return opened(ChildJvm.startOn(classPath, ClientProgram.class, name, Long.toString(ttl.toMillis())), url);
+        return open(List.of(), classPath, url, name, ttl);
+    }
+
+    /** The same, whose command follows those words. */
+    public static ClientProcess open(List<String> before, String classPath, String url, String name, Duration ttl)
+            throws InterruptedException {
+        return opened(
+                ChildJvm.startOn(before, classPath, ClientProgram.class, name, Long.toString(ttl.toMillis())), url);
     }
 
     /** The URL is told, since a command line can be read by everybody. */

@@ -74,6 +74,12 @@ class CheckRunTest {
             }
         }
 
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
+        void failsWithShortTtls(CheckContext t) throws Exception {
+            t.expect(t.ttl().compareTo(t.shortestTtl()) > 0, "a least term is five seconds");
+        }
+
         @Check(rules = "LK-301", requires = Requirement.SERVER)
         @Hint("the question of the check")
         void failsAfterARestart(CheckContext t) throws Exception {
@@ -107,6 +113,13 @@ class CheckRunTest {
                 .returns(Verdict.INCONCLUSIVE, CheckResult::verdict)
                 .returns(2, CheckResult::repeats);
         assertThat(resultOf("fails-in-time")).returns(Verdict.INCONCLUSIVE, CheckResult::verdict);
+    }
+
+    @Test
+    void whatOnlyLongerTtlsLetPassIsNoted() {
+        CheckResult result = resultOf("fails-with-short-ttls");
+        assertThat(result.verdict()).isEqualTo(Verdict.PASS);
+        assertThat(result.notes()).anyMatch(note -> note.contains("a least term is five seconds"));
     }
 
     @Test

@@ -25,6 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class WiredMutantsTest {
     private static final String DEAD = "LK-304/a-connection-that-is-dead-is-replaced";
+    private static final String LAST_STEP = "LK-1503/no-step-that-was-carried-out-is-said-not-to-be";
+    private static final String INTERRUPT = "LK-1505/an-interrupt-ends-an-attempt-at-whichever-step-it-is";
     private static final String LEFT_OPEN = "LK-1004/after-close-no-connection-of-the-client-is-left";
 
     @AutoClose
@@ -59,6 +61,40 @@ class WiredMutantsTest {
         CheckResult result = run(defect, LEFT_OPEN);
         assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
         assertThat(result.message()).contains("after its close()");
+    }
+
+    /** How much its machine has to do must not decide whether a defect is looked for. */
+    @ParameterizedTest
+    @ValueSource(strings = {WiredProvider.STEPS, WiredProvider.SLOW})
+    void whoTakesSeveralStepsPasses(String provider) throws Exception {
+        CheckResult result = run(provider, LAST_STEP);
+        assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.PASS);
+    }
+
+    @Test
+    void whoSaysOfALaterStepThatItWasNotExecutedIsFound() throws Exception {
+        assertThat(run(WiredProvider.WRONG, LAST_STEP).verdict()).isEqualTo(Verdict.FAIL);
+    }
+
+    @Test
+    @Tag("soak") // the check waits for its whole patience
+    void aCheckThatHasNoTimeHasNoVerdict() throws Exception {
+        CheckResult result = run(WiredProvider.SLOWEST, LAST_STEP);
+        assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.INCONCLUSIVE);
+        assertThat(result.message()).contains("--time-factor");
+    }
+
+    @Test
+    void whoHearsInterruptsAtEachStepPasses() throws Exception {
+        CheckResult result = run(WiredProvider.STEPS, INTERRUPT);
+        assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.PASS);
+    }
+
+    @Test
+    void whoSwallowsAnInterruptInALaterStepIsFound() throws Exception {
+        CheckResult result = run(WiredProvider.DEAF, INTERRUPT);
+        assertThat(result.verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(result.message()).contains("from number 2 on", "after its thread was interrupted");
     }
 
     private CheckResult run(String defect, String check) throws InterruptedException {

@@ -10,6 +10,7 @@ import io.keyway.lock.reference.ReferenceProvider;
 import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.Attempt;
+import io.keyway.lock.spi.Deadline;
 import io.keyway.lock.spi.Grant;
 import io.keyway.lock.spi.Incarnation;
 import io.keyway.lock.spi.NotExecutedException;
@@ -26,6 +27,8 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +43,21 @@ public final class WiredProvider extends ReferenceProvider {
 
     /** Uses a connection again on which a call ran out of time. */
     static final String STUCK = "stuck";
+
+    /** Looks twice before it takes; no defect. */
+    static final String STEPS = "steps";
+
+    /** The same, and slow. */
+    static final String SLOW = "slow-steps";
+
+    /** The same as STEPS; a limit of less than a second is never enough. */
+    static final String SLOWEST = "slowest-steps";
+
+    /** The same as STEPS, and only the first look ends by an interrupt. */
+    static final String DEAF = "deaf-after-the-first-step";
+
+    /** The same as STEPS, and whatever fails is told as surely not executed. */
+    static final String WRONG = "all-steps-not-executed";
 
     static final String SUBSCRIPTION = "close-leaves-the-subscription";
 
@@ -137,8 +155,58 @@ public final class WiredProvider extends ReferenceProvider {
 
         @Override
         public Attempt attempt(Request request, Duration limit) throws Exception {
-            ask(limit);
-            return super.attempt(request, limit);
+            if (!defect.endsWith("steps") && !defect.equals(DEAF) && !defect.equals(WRONG)) {
+                ask(limit);
+                return super.attempt(request, limit);
+            }
+            Deadline deadline = Deadline.after(limit);
+            try {
+                step(deadline, true);
+                step(deadline, !defect.equals(DEAF));
+                Attempt result = super.attempt(request, limit);
+                step(deadline, !defect.equals(DEAF));
+                return result;
+            } catch (IOException e) {
+                if (defect.equals(WRONG)) {
+                    throw new NotExecutedException("no answer", e);
+                }
+                throw e;
+            }
+        }
+
+        /** One question, whose read ends soon after an interrupt. */
+        private void step(Deadline deadline, boolean hearsInterrupts) throws IOException, InterruptedException {
+            boolean endless = defect.equals(SLOWEST) && deadline.millis() < 900;
+            long slow = defect.equals(SLOW) ? 80 : endless ? 900 : 0;
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(slow, deadline.millis())));
+            Socket free = idle.poll();
+            Socket socket = free == null ? connect() : free;
+            boolean whole = false;
+            try {
+                socket.setSoTimeout(20);
+                socket.getOutputStream().write(1);
+                while (!whole) {
+                    if (hearsInterrupts && Thread.interrupted()) {
+                        throw new InterruptedException();
+                    }
+                    if (deadline.nanos() == 0) {
+                        throw new SocketTimeoutException("no answer in time");
+                    }
+                    try {
+                        if (socket.getInputStream().read() < 0) {
+                            throw new IOException("the connection was closed");
+                        }
+                        whole = true;
+                    } catch (SocketTimeoutException e) {
+                        whole = false;
+                    }
+                }
+                idle.add(socket);
+            } finally {
+                if (!whole) {
+                    socket.close();
+                }
+            }
         }
 
         @Override
