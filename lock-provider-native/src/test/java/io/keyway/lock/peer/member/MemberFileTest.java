@@ -497,7 +497,9 @@ class MemberFileTest {
 
     private Duration horizon(int leases) throws IOException {
         try (MemberFile file = open()) {
-            return file.quarantine(file.start(), leases).horizon();
+            return file.previousRun(Optional.empty(), leases, facts.nano)
+                    .quarantine()
+                    .horizon();
         }
     }
 
