@@ -59,19 +59,13 @@ public record Quarantine(Duration duration, String reason, Duration kept, Durati
             return whole(Optional.of(stored), settings, leases, facts, "the boot clock cannot be read");
         }
         Duration kept = kept(stored, facts);
-        Duration full = full(longest(stored, settings));
-        Duration left = longer(longestPromise(horizon.getAsLong(), full, leases), kept);
-        if (left.isZero()) {
+        long left = Math.max(horizon.getAsLong(), kept.toNanos());
+        if (left <= 0) {
             return none("every lease of the last life has ended on the boot clock");
         }
-        Duration wait = shorter(left, full);
+        Duration wait = shorter(Duration.ofNanos(left), full(longest(stored, settings)));
         String why = "leases of the last life may be held for another " + seconds(wait);
-        return new Quarantine(wait, why, kept, left);
-    }
-
-    /** No promise lasts longer from now than one that is made now, however far a boot clock has jumped. */
-    private static Duration longestPromise(long left, Duration full, int leases) {
-        return shorter(Duration.ofNanos(Math.max(0, left)), full.multipliedBy(leases));
+        return new Quarantine(wait, why, kept, Duration.ofNanos(left));
     }
 
     /** In how many nanoseconds the horizon of that record is reached; empty if its clock is not that of now. */
@@ -95,11 +89,13 @@ public record Quarantine(Duration duration, String reason, Duration kept, Durati
             Optional<StoredRecord> stored, MemberSettings settings, int leases, MachineFacts facts, String why) {
         Duration full = full(stored.map(known -> longest(known, settings)).orElse(settings.maxTtl()));
         Duration kept = stored.map(known -> kept(known, facts)).orElse(Duration.ZERO);
+        Duration left = Duration.ofNanos(
+                stored.map(known -> left(known, facts).orElse(0)).orElse(0L));
         return new Quarantine(
                 full,
                 why + "; leases of an earlier life may last up to " + seconds(full),
                 kept,
-                longer(full.multipliedBy(leases), kept));
+                longer(full.multipliedBy(leases), longer(kept, left)));
     }
 
     private static Duration shorter(Duration one, Duration two) {

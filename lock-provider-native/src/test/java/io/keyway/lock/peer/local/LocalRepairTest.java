@@ -24,13 +24,14 @@ import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
-import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -227,9 +228,19 @@ class LocalRepairTest {
         assertThat(descriptors() - before).isLessThan(20);
     }
 
-    private static long descriptors() {
-        String[] all = new File("/proc/self/fd").list();
-        return all == null ? 0 : all.length;
+    /** How many descriptors of this process are open that lead into this test's directory. */
+    private long descriptors() throws IOException {
+        long open = 0;
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path one : all) {
+                try {
+                    open += Files.readSymbolicLink(one).startsWith(directory.toRealPath()) ? 1 : 0;
+                } catch (NoSuchFileException e) {
+                    continue; // it was another test's, and is closed
+                }
+            }
+        }
+        return open;
     }
 
     @Test

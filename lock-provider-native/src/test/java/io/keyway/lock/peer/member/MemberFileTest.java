@@ -492,35 +492,7 @@ class MemberFileTest {
         facts.file(path);
         facts.pass(Duration.ofSeconds(1));
         assertFullWait("leases of the last life may be held for another 62 s");
-        assertThat(horizon(2)).isGreaterThanOrEqualTo(far.minusSeconds(1));
-    }
-
-    private Duration horizon(int leases) throws IOException {
-        try (MemberFile file = open()) {
-            return file.previousRun(Optional.empty(), leases, facts.nano)
-                    .quarantine()
-                    .horizon();
-        }
-    }
-
-    /** Nobody counts on a member for longer than that, however far its boot clock has jumped when it wrote that. */
-    @Test
-    void aHorizonIsNoFurtherAwayThanAnyPromiseLasts() throws IOException {
-        try (MemberFile file = open()) {
-            file.force(new MemberRecord(
-                    5, TTL, BootClock.horizon(facts, FULL.multipliedBy(5).toNanos())));
-        }
-        facts.file(path);
-        assertFullWait("leases of the last life may be held for another 62 s");
-        assertThat(horizon(3)).isEqualTo(FULL.multipliedBy(3));
-
-        OptionalLong boot = facts.boot;
-        facts.sleep(Duration.ofDays(1));
-        live();
-        facts.boot = boot;
-        assertFullWait("contradict");
-        assertThat(horizon(1)).isEqualTo(FULL);
-        assertThat(horizon(3)).isEqualTo(FULL.multipliedBy(3));
+        assertThat(quarantine().horizon()).isGreaterThanOrEqualTo(far.minusSeconds(1));
     }
 
     @Test
