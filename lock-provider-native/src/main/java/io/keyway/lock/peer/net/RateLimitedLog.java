@@ -7,10 +7,11 @@ import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Says in the log what peers do wrong: at most one line a period, however many there are; the next line says how many
@@ -22,17 +23,17 @@ final class RateLimitedLog {
     private static final int LONGEST = 300;
 
     private final String about;
-    private final Consumer<String> log;
+    private final BiConsumer<Level, String> log;
     private final LongSupplier clock;
     private final AtomicLong next;
     private final AtomicLong leftOut = new AtomicLong();
 
     /** @param about what the links are, such as "a connection to this host" */
     RateLimitedLog(String about) {
-        this(about, LOG::warn, System::nanoTime);
+        this(about, (level, line) -> LOG.atLevel(level).log(line), System::nanoTime);
     }
 
-    RateLimitedLog(String about, Consumer<String> log, LongSupplier clock) {
+    RateLimitedLog(String about, BiConsumer<Level, String> log, LongSupplier clock) {
         this.about = about;
         this.log = log;
         this.clock = clock;
@@ -46,24 +47,20 @@ final class RateLimitedLog {
      * @param what went wrong; what a peer sent of it is shown without control characters and not at length
      */
     void say(Channel channel, String what) {
-        say(from(channel), what);
+        say(Level.WARN, from(channel), what);
     }
 
     /** As above, of what is named already. */
     void say(String what) {
-        say("", what);
+        say(Level.WARN, "", what);
     }
 
     /** Says what may be in order, as often. */
     void note(Channel channel, String what) {
-        say(from(channel), what, LOG::info);
+        say(Level.INFO, from(channel), what);
     }
 
-    private void say(String from, String what) {
-        say(from, what, log);
-    }
-
-    private void say(String from, String what, Consumer<String> at) {
+    private void say(Level level, String from, String what) {
         long now = clock.getAsLong();
         long due = next.get();
         if (now - due < 0 || !next.compareAndSet(due, now + PERIOD_NANOS)) {
@@ -73,7 +70,7 @@ final class RateLimitedLog {
         }
         long others = leftOut.getAndSet(0);
         String more = others == 0 ? "" : " (and " + others + " more since the last line of this kind)";
-        at.accept(about + from + " was closed: " + shown(what) + more);
+        log.accept(level, about + from + " was closed: " + shown(what) + more);
     }
 
     private static String from(Channel channel) {

@@ -14,7 +14,7 @@ class RateLimitedLogTest {
     void oneLineIsSaidInTenSecondsAndTheNextCountsTheOthers() {
         List<String> lines = new ArrayList<>();
         long[] now = {Long.MAX_VALUE - 5};
-        RateLimitedLog complaints = new RateLimitedLog("a link", lines::add, () -> now[0]);
+        RateLimitedLog complaints = new RateLimitedLog("a link", (level, line) -> lines.add(line), () -> now[0]);
         EmbeddedChannel channel = new EmbeddedChannel();
         complaints.say(channel, "one");
         complaints.say(channel, "two");

@@ -61,7 +61,7 @@ final class TcpMember implements AutoCloseable {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 places,
                 security,
-                new RateLimitedLog("a connection to m", log::add, System::nanoTime),
+                new RateLimitedLog("a connection to m", (level, line) -> log.add(line), System::nanoTime),
                 limits);
     }
 
