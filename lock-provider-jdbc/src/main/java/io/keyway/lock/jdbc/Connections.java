@@ -5,8 +5,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.jdbc.Lanes.Purpose;
+import io.keyway.lock.jdbc.Watched.Work;
 import io.keyway.lock.spi.Deadline;
-import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.NotExecutedException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -31,12 +31,6 @@ import org.jspecify.annotations.Nullable;
  * on which a call ran out of time, or ended in a way that nobody knows, is closed.
  */
 final class Connections implements AutoCloseable {
-
-    /** What is done on a connection. */
-    @FunctionalInterface
-    interface Work<T> {
-        T on(Connection connection) throws SQLException;
-    }
 
     private static final Duration LEAST = Duration.ofMillis(250);
 
@@ -248,10 +242,6 @@ final class Connections implements AutoCloseable {
 
     /** {@return what to give to those who ask for the driver} */
     <T> Optional<T> unwrap(Class<T> type) {
-        if (type == Leftovers.class) {
-            Leftovers tables = limit -> Schema.remove(this, settings.table(), Deadline.after(limit));
-            return Optional.of(type.cast(tables));
-        }
         if (!type.isAssignableFrom(DataSource.class)) {
             return Optional.empty();
         }

@@ -219,7 +219,7 @@ final class DbSessions implements AutoCloseable {
      * @throws NotExecutedException if the database has refused it; what it had done before stays
      * @throws SQLException if nobody knows; then the session is over
      */
-    <T> T on(DbSession session, Deadline deadline, Connections.Work<T> work) throws NotExecutedException, SQLException {
+    <T> T on(DbSession session, Deadline deadline, Watched.Work<T> work) throws NotExecutedException, SQLException {
         Deadline request = Deadline.after(settings.requestTimeout());
         Deadline later = request.nanos() > deadline.nanos() ? request : deadline;
         try {
@@ -313,7 +313,7 @@ final class DbSessions implements AutoCloseable {
         }
     }
 
-    private <T> T callOn(Deadline deadline, Connections.Work<T> work)
+    private <T> T callOn(Deadline deadline, Watched.Work<T> work)
             throws NotExecutedException, InterruptedException, SQLException {
         DbSession session = take(deadline);
         try {

@@ -4,6 +4,7 @@ package io.keyway.lock.jdbc;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.TokenFloor;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -12,6 +13,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -82,8 +84,16 @@ final class Schema {
         }
     }
 
-    /** Removes the tables and the sequence. */
-    static void remove(Connections connections, TableName table, Deadline deadline) throws Exception {
+    /** {@return what removes the tables and the sequence, or what to give to those who ask for the driver} */
+    static <T> Optional<T> unwrap(Class<T> type, Connections connections, TableName table) {
+        if (type != Leftovers.class) {
+            return connections.unwrap(type);
+        }
+        Leftovers tables = limit -> remove(connections, table, Deadline.after(limit));
+        return Optional.of(type.cast(tables));
+    }
+
+    private static void remove(Connections connections, TableName table, Deadline deadline) throws Exception {
         connections.call(Purpose.ASKING, deadline, connection -> {
             try (Statement statement = connection.createStatement()) {
                 statement.execute("DROP TABLE IF EXISTS " + table.locks());

@@ -355,7 +355,7 @@ final class SessionBackend implements BorrowingBackend {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return connections.unwrap(type);
+        return Schema.unwrap(type, connections, settings.table());
     }
 
     @Override

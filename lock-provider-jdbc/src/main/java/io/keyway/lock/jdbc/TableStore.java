@@ -168,7 +168,7 @@ final class TableStore implements RowStore {
     }
 
     /** As the connections do it, and tells when the database is there, and when it is not. */
-    <T> T call(Purpose purpose, Deadline deadline, Connections.Work<T> work) throws Exception {
+    <T> T call(Purpose purpose, Deadline deadline, Watched.Work<T> work) throws Exception {
         return told(() -> connections.call(purpose, deadline, work));
     }
 
@@ -234,7 +234,7 @@ final class TableStore implements RowStore {
 
     @Override
     public <T> Optional<T> unwrap(Class<T> type) {
-        return connections.unwrap(type);
+        return Schema.unwrap(type, connections, table);
     }
 
     @Override

@@ -22,6 +22,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * outcome is unknown.
  */
 final class Watched {
+
+    /** What is done on a connection. */
+    @FunctionalInterface
+    interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
     /** How long a statement may still take when its time is over, in nanoseconds. */
     private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -92,8 +99,7 @@ final class Watched {
      * @param deadline when it is to be over
      * @param interrupted run when its thread is interrupted, by whoever does that; it does not block
      */
-    <T> T on(Connection connection, Deadline deadline, Runnable interrupted, Connections.Work<T> work)
-            throws SQLException {
+    <T> T on(Connection connection, Deadline deadline, Runnable interrupted, Work<T> work) throws SQLException {
         Statement statement = new Statement(connection, deadline, interrupted);
         running.add(statement);
         if (!looking.get() && looking.compareAndSet(false, true)) {
