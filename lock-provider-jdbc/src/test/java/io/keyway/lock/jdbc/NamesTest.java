@@ -20,7 +20,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class NamesTest {
 
     static Stream<String> urls() throws Exception {
-        return Stream.of(PostgresServer.shared().url("names"), H2Server.url("names") + ";IGNORECASE=TRUE;MODE=MySQL");
+        // A first connection takes its time on a busy machine.
+        String patient = "lock.requestTimeout=60s";
+        return Stream.of(
+                PostgresServer.shared().url("names") + "&" + patient,
+                H2Server.url("names") + ";IGNORECASE=TRUE;MODE=MySQL;" + patient);
     }
 
     @ParameterizedTest
