@@ -79,7 +79,7 @@ public interface LockClient extends AutoCloseable {
      * {@linkplain #transaction() transaction}, and another one than {@link #lock(LockName)}.
      *
      * <p>Its lease has one token, which rises over all holders that came by this method: when the nodes have granted,
-     * each of them is told to go on above the highest of its tokens, which costs one more message to each. With a
+     * each of them is asked to go on above the highest of its tokens, which costs one more message to each. With a
      * majority the other nodes are asked as well when it is held, and a node whose part was lost is asked again: the
      * lease is believed as long as that of a majority is. It is lost when fewer are left, or an operator breaks one.
      *

@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * within a step; and one, if any waits. A lock is held while as many parts are as its rule says of the nodes that are
  * <i>named</i>; in the step in which it becomes held all other requests are withdrawn. A lock of which the user was
  * told and that was seen at too few nodes is held no more, whatever is granted after that: between two looks its parts
- * become fewer only, so a lock that is seen held has been held since it was granted. Whoever cannot reach enough nodes
- * holds none of them: it fails, or gives back what it has and waits for their return.
+ * become fewer only, so a lock that is seen held has been held since it was granted. A transaction that cannot reach
+ * enough nodes holds none of them: it fails, or gives back what it has and waits for their return.
  */
 final class NodeLocks {
     /** How a part stands. */

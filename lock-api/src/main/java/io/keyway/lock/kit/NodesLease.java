@@ -159,7 +159,7 @@ final class NodesLease implements Lease {
 
     @Override
     public ReleaseOutcome release() {
-        return Releases.await(client.time(), end());
+        return end().join();
     }
 
     @Override

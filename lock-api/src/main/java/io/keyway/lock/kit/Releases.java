@@ -7,8 +7,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 
 /**
  * The releases of the grants of one lock, which are sent together: of its parts at nodes, or of the one that it has. A
@@ -45,31 +43,11 @@ final class Releases {
     ReleaseOutcome release(TimeSource time) {
         return grants.size() == 1 && needed == 1
                 ? grants.get(0).release()
-                : await(time, releaseAsync(time).toCompletableFuture());
-    }
-
-    /** Waits for the outcome of releases, which end by their own limits; an interrupt is kept for later. */
-    static ReleaseOutcome await(TimeSource time, CompletableFuture<ReleaseOutcome> outcome) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return time.await(outcome);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (ExecutionException e) {
-                    throw Failures.rethrow(e.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+                : releaseAsync(time).join();
     }
 
     /** Sends all. The stage is complete when enough are answered, or all. */
-    CompletionStage<ReleaseOutcome> releaseAsync(TimeSource time) {
+    CompletableFuture<ReleaseOutcome> releaseAsync(TimeSource time) {
         CompletableFuture<ReleaseOutcome> told = ClockedFuture.on(time);
         Answers answers = new Answers(told);
         if (grants.size() < needed) {

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes locks that are several grants, all or none, for users who have no transaction: by one that asks for all levels
- * of trees, or at nodes. So whoever waits in it is found where transactions wait for each other; it is never aborted,
- * since nobody was told of anything that it holds.
+ * of trees, or at nodes. So a transaction that waits in it is found where transactions wait for each other; it is never
+ * aborted, since nobody was told of anything that it holds.
  *
  * @param <T> what users get
  */

@@ -116,7 +116,7 @@ final class TransactionParts implements NodeLocks.Parts {
         if (!asksSpares || client.closed() || transaction.waitsInATree()) {
             return false;
         } else if (now - from < 0) {
-            // Who gives the lock back at once has not asked.
+            // A client that gives the lock back at once has not asked.
             alarm.setBy(from).ifPresent(transaction::then);
             return false;
         }

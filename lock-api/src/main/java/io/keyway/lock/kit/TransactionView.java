@@ -958,7 +958,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         }
         HeldLease gone = seen(() -> state.lost(each -> state.isOf(each, lock)));
         if (gone != null) {
-            gone.state(); // it is told now, if it was not
+            gone.state(); // its loss is reported now, if it was not
         }
         return Optional.ofNullable(gone == null ? null : gone.loss());
     }

@@ -44,7 +44,7 @@ final class Wishes {
         LockMode told;
         /** Whether it waits for others; if not, one attempt. */
         boolean queue = true;
-        /** Whether the transaction can do without: it counts as long as it is held, and nobody is told of it. */
+        /** Whether the transaction can do without: it counts as long as it is held, and is not reported. */
         boolean spare;
         /** When it was asked for in its present mode, among all that happens to the transaction. */
         long asked;

@@ -87,8 +87,8 @@ public final class NodeParts {
     }
 
     /**
-     * {@return the token of the lock, if whoever has that metadata said that it held the lock when it asked for this
-     * part of it}
+     * {@return the token of the lock, if the client with that metadata said that it held the lock when it asked for
+     * this part of it}
      *
      * @param metadata of a holder or waiter
      */

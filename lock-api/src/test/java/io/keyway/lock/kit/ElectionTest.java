@@ -104,7 +104,7 @@ class ElectionTest extends ReferenceClients {
 
     /** A service that is stopped by SURRENDERED never runs beside that of the next leader. */
     @Test
-    void whoeverEndsALeadershipTheListenerIsNotifiedBeforeTheLockIsFree() throws Exception {
+    void howeverALeadershipEndsTheListenerIsNotifiedBeforeTheLockIsFree() throws Exception {
         List<Consumer<Candidacy>> ways = List.of(
                 Candidacy::surrender,
                 each -> each.leadership().orElseThrow().release(),

@@ -261,24 +261,19 @@ final class AdvisorySql {
      * that changes nothing, for which one has to own it.
      */
     void raise(Connection connection, long floor) throws SQLException {
-        connection.setAutoCommit(false);
-        boolean committed = false;
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET LOCAL lock_timeout = 200");
-            statement.execute("SELECT " + PostgresDialect.ON_DISK);
-            statement.execute("ALTER SEQUENCE " + table.tokens() + " OWNED BY NONE");
-            statement.executeUpdate("INSERT INTO " + table.settings() + " AS s (name, setting) VALUES ('"
-                    + SqlText.FLOOR + "', " + floor
-                    + ") ON CONFLICT (name) DO UPDATE SET setting = greatest(s.setting, EXCLUDED.setting)");
-            statement.execute(
-                    "SELECT setval('%1$s', greatest(%2$d, nextval('%1$s')))".formatted(table.tokens(), floor));
-            connection.commit();
-            committed = true;
-        } finally {
-            if (!committed) {
-                connection.rollback();
+        SqlText.inTransaction(connection, locking -> {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("SET LOCAL lock_timeout = 200");
+                statement.execute("SELECT " + PostgresDialect.ON_DISK);
+                statement.execute("ALTER SEQUENCE " + table.tokens() + " OWNED BY NONE");
+                statement.executeUpdate("INSERT INTO " + table.settings() + " AS s (name, setting) VALUES ('"
+                        + SqlText.FLOOR + "', " + floor
+                        + ") ON CONFLICT (name) DO UPDATE SET setting = greatest(s.setting, EXCLUDED.setting)");
+                statement.execute(
+                        "SELECT setval('%1$s', greatest(%2$d, nextval('%1$s')))".formatted(table.tokens(), floor));
+                connection.commit();
+                return floor;
             }
-            connection.setAutoCommit(true);
-        }
+        });
     }
 }

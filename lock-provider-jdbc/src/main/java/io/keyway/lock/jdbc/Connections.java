@@ -317,7 +317,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** A connection that goes back as it was, to whoever has given it. */
+    /** A connection that goes back to its source as it was. */
     static final class Borrowed implements AutoCloseable {
         final Connection connection;
         private final @Nullable HikariDataSource pool;

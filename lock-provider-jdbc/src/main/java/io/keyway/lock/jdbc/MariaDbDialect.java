@@ -204,9 +204,7 @@ final class MariaDbDialect implements Dialect {
             Deadline deadline,
             Function<Stored, Optional<Locked>> decision)
             throws SQLException {
-        connection.setAutoCommit(false);
-        boolean committed = false;
-        try {
+        return SqlText.inTransaction(connection, locking -> {
             Optional<Stored> stands = lock(connection, table, key);
             Optional<Locked> locked = stands.flatMap(decision);
             if (locked.isEmpty()) {
@@ -224,14 +222,8 @@ final class MariaDbDialect implements Dialect {
                         .get(0);
             }
             connection.commit();
-            committed = true;
             return written;
-        } finally {
-            if (!committed) {
-                connection.rollback();
-            }
-            connection.setAutoCommit(true);
-        }
+        });
     }
 
     private static Optional<Stored> lock(Connection connection, TableName table, LockKey key) throws SQLException {

@@ -260,22 +260,13 @@ final class PostgresDialect implements Dialect {
             Deadline deadline,
             Function<Stored, Optional<Locked>> decision)
             throws SQLException {
-        connection.setAutoCommit(false);
-        boolean committed = false;
-        try {
+        return SqlText.inTransaction(connection, locking -> {
             Stored stands = oneRow.lock(connection, table, key, deadline.millis());
             Optional<Locked> locked = stands.version() == 0 ? Optional.empty() : decision.apply(stands);
-            Written written = locked.isEmpty()
+            return locked.isEmpty()
                     ? new Written(false, stands)
                     : oneRow.writeAndCommit(connection, table, locked.get());
-            committed = locked.isPresent();
-            return written;
-        } finally {
-            if (!committed) {
-                connection.rollback();
-            }
-            connection.setAutoCommit(true);
-        }
+        });
     }
 
     private List<Written> writeAndTell(
@@ -489,23 +480,17 @@ final class PostgresDialect implements Dialect {
 
     /** While nobody else writes. */
     private static int alone(Connection connection, TableName table, Work work) throws SQLException {
-        connection.setAutoCommit(false);
-        boolean committed = false;
-        try (Statement statement = connection.createStatement()) {
-            // Whoever waits for the table stands in the way of all who come after.
-            statement.execute("SET LOCAL lock_timeout = 200");
-            statement.execute("SELECT " + ON_DISK);
-            statement.execute("LOCK TABLE " + table.locks() + " IN SHARE ROW EXCLUSIVE MODE");
-            int done = work.on(statement);
-            connection.commit();
-            committed = true;
-            return done;
-        } finally {
-            if (!committed) {
-                connection.rollback();
+        return SqlText.inTransaction(connection, locking -> {
+            try (Statement statement = connection.createStatement()) {
+                // A client that waits for the table stands in the way of all that come after.
+                statement.execute("SET LOCAL lock_timeout = 200");
+                statement.execute("SELECT " + ON_DISK);
+                statement.execute("LOCK TABLE " + table.locks() + " IN SHARE ROW EXCLUSIVE MODE");
+                int done = work.on(statement);
+                connection.commit();
+                return done;
             }
-            connection.setAutoCommit(true);
-        }
+        });
     }
 
     @Override

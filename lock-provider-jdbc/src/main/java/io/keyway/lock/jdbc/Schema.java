@@ -84,7 +84,7 @@ final class Schema {
         }
     }
 
-    /** {@return what removes the tables and the sequence, or what to give to those who ask for the driver} */
+    /** {@return what removes the tables and the sequence, or what the driver gives} */
     static <T> Optional<T> unwrap(Class<T> type, Connections connections, TableName table) {
         if (type != Leftovers.class) {
             return connections.unwrap(type);

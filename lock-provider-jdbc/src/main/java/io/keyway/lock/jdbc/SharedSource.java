@@ -233,7 +233,7 @@ final class SharedSource implements AutoCloseable {
         try {
             fetched = new Borrowed(source.getConnection(), null, this);
         } catch (Throwable e) {
-            // Whoever waits hears of it.
+            // The callers that wait throw it.
             failed = e;
         }
         boolean wanted = false;

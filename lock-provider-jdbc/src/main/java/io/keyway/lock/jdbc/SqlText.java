@@ -3,6 +3,7 @@ package io.keyway.lock.jdbc;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.jdbc.Watched.Work;
 import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore.Listed;
 import io.keyway.lock.kit.table.RowStore.Page;
@@ -28,7 +29,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What all dialects say alike. Times in columns of numbers are microseconds since 1970, rows have nanoseconds. */
+/**
+ * What all dialects say and do alike. Times in columns of numbers are microseconds since 1970, rows have nanoseconds.
+ */
 final class SqlText {
 
     /** The columns of a row as they are read, in the order of {@link #stored}. */
@@ -38,6 +41,17 @@ final class SqlText {
 
     /** The version of a row that cannot be read. */
     static final long UNREADABLE = -1;
+
+    /** Does that work in a transaction, and rolls back what the work has not committed. */
+    static <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
+        connection.setAutoCommit(false);
+        try {
+            return work.on(connection);
+        } finally {
+            connection.rollback(); // a driver sends nothing when no transaction is open
+            connection.setAutoCommit(true);
+        }
+    }
 
     /** The rows of which it was said that they cannot be read. */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();

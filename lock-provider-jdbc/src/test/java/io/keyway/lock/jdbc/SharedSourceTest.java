@@ -48,7 +48,7 @@ class SharedSourceTest {
         config.setPoolName("app-pool");
         config.setJdbcUrl(url.substring("lock:".length()));
         config.setMaximumPoolSize(SIZE);
-        // Whoever waits for the pool waits for as long as that.
+        // A call of the pool waits for as long as that.
         config.setConnectionTimeout(TimeUnit.HOURS.toMillis(1));
         pool = new HikariDataSource(config);
     }
@@ -107,7 +107,7 @@ class SharedSourceTest {
                     .hasMessageContaining("from the application's DataSource (app-pool)")
                     .hasMessageContaining("Give locks a pool of their own");
             giveBack();
-            // What was fetched in vain is of use now.
+            // What was fetched for a caller that left is of use now.
             await().atMost(Patience.of(Duration.ofMinutes(1)))
                     .ignoreExceptions()
                     .until(() -> {

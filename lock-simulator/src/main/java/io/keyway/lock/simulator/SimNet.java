@@ -369,7 +369,7 @@ final class SimNet {
         }
     }
 
-    /** Whether two members cannot talk to each other, whoever dials. */
+    /** Whether two members cannot talk to each other, in either direction. */
     boolean isCut(SimNode one, SimNode other) {
         for (int direction = 0; direction < 2; direction++) {
             if (condition(one, other, direction).cuts > 0 || condition(other, one, direction).cuts > 0) {

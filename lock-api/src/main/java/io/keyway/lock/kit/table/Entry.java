@@ -84,7 +84,7 @@ public record Entry(
     }
 
     /**
-     * {@return the id of it in the store, unique for ever} A request has the same id while it waits, holds and is
+     * {@return the id of it in the store, unique forever} A request has the same id while it waits, holds and is
      * remembered as withdrawn; a grant that is converted goes on under the id of another request, and what it was,
      * {@link #before}, has the former one.
      */

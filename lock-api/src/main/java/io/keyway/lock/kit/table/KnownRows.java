@@ -255,7 +255,7 @@ final class KnownRows {
                                 entries.get(at).isSame(before.row().entries().get(at)));
     }
 
-    /** Deciding anew would lead to the same write without end. */
+    /** Another decision would lead to the same write, without end. */
     private static IllegalStateException unfounded(Write write, Stored stands) {
         String expected = write.expected() == RowStore.IF_FREE
                 ? "if it is free, and shows it free"

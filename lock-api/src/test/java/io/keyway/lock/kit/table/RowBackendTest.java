@@ -183,7 +183,7 @@ class RowBackendTest {
     void aRequestThatWasWithdrawnIsNotGrantedByTheRowThatIsLocked() throws Exception {
         store.locks = true;
         RowBackend near = backend();
-        // With a row that is not free, whoever is overtaken has to decide anew.
+        // With a row that is not free, a client that is overtaken has to decide again.
         granted(first.attempt(permit(), LIMIT));
         Request request = permit();
         store.always = () -> takesAndGivesBack(near);
@@ -291,7 +291,7 @@ class RowBackendTest {
         assertThat(first.renew(List.of(one, two), LIMIT)).containsExactly(Answer.DONE, Answer.DONE);
     }
 
-    /** Else they write one row in turn whenever one of them asks, and all but one of them in vain. */
+    /** Else they write one row in turn whenever one of them asks, and only one write succeeds. */
     @Test
     void waitersWhoseLeasesAreRenewedApartWriteNothing() throws Exception {
         store.leases = true;

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who holds a lock by a majority of three members loses any one of them, and not the lock. */
+/** A client that holds a lock by a majority of three members loses any one of them, and not the lock. */
 @Execution(ExecutionMode.CONCURRENT) // each with members of its own
 class SparePartsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -57,8 +57,7 @@ class SparePartsTest {
     void start() throws Exception {
         members = new TestMembers(directory, "a", "b", "c");
         nodes = NodeSet.of(NodeRule.MAJORITY, members.ids("abc"));
-        List<ClusterMember> all = members.startAll("abc", MAX_TTL, true);
-        await().atMost(Patience.of(PATIENCE)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
+        members.startGranting("abc", MAX_TTL, true);
     }
 
     @AfterEach
@@ -108,7 +107,9 @@ class SparePartsTest {
         }
     }
 
-    /** Until the part of x at that node is held by who had x when it asked; not by a grant of before its loss. */
+    /**
+     * Until the part of x at that node is held by a client that had x when it asked; not by a grant of before its loss.
+     */
     private void untilAskedAgain(LockClient observer, String node) {
         await().atMost(Patience.of(PATIENCE))
                 .ignoreExceptions()

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.cluster;
 
+import static org.awaitility.Awaitility.await;
+
 import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.security.Security;
@@ -25,6 +27,9 @@ import org.junit.jupiter.api.TestInfo;
  * were chosen.
  */
 final class TestMembers implements AutoCloseable {
+    /** How long a start may take on an idle machine. */
+    private static final Duration START = Duration.ofSeconds(60);
+
     /** More than by default: names are divided in these tests. */
     static final int SHARDS = 4;
 
@@ -116,6 +121,12 @@ final class TestMembers implements AutoCloseable {
             all.add(start(list.substring(i, i + 1), list, maxTtl, init));
         }
         return all;
+    }
+
+    /** Starts all of them, and waits until each of them grants. */
+    void startGranting(String list, Duration maxTtl, boolean init) throws IOException {
+        List<ClusterMember> all = startAll(list, maxTtl, init);
+        await().atMost(Patience.of(START)).until(() -> all.stream().noneMatch(ClusterMember::quarantined));
     }
 
     ClusterMember start(String letter, String list, Duration maxTtl, boolean init, String... removed)

@@ -17,11 +17,11 @@ public enum UnsafeLamport {
     SAYS_ONCE,
     /** A release ends all requests of its sender. */
     RELEASES_ALL,
-    /** A restarted member begins at 0 and asks at once, and nobody tells it anew what stands. */
+    /** A restarted member begins at 0 and asks at once, and no other member tells it again what stands. */
     AMNESIA,
     /** A restarted member speaks while clients of its former life may hold what that one granted. */
     SPEAKS_EARLY,
-    /** Who is suspected need not answer. */
+    /** The answer of a suspected member is not waited for. */
     SUSPICION,
     /** The answer of one other is enough. */
     MAJORITY;

@@ -34,7 +34,7 @@ public enum UnsafeQueue {
     RELEASE_OF_ANY_TOKEN,
     /** The sessions do not know of the grant: its lease never ends. */
     LEASE_WITHOUT_END,
-    /** What a clean end has left stands, whoever has led since. */
+    /** What a clean end has left stands, although another member has led since. */
     UNSEATED_IGNORED;
 
     /** A manager of that variant. */

@@ -123,8 +123,8 @@ final class FloorChecks {
         below(t, floor, "a new client at the URL itself", take(t.client("late"), t.freshName()));
         t.removeLeftovers();
         t.changesForGood(place);
-        try (LockClient anew = t.openUnrecorded(place, ClientOptions.defaults())) {
-            below(t, floor, "a client of the place, after its leftovers were removed,", take(anew, t.name()));
+        try (LockClient next = t.openUnrecorded(place, ClientOptions.defaults())) {
+            below(t, floor, "a client of the place, after its leftovers were removed,", take(next, t.name()));
         }
         t.removeLeftovers();
     }

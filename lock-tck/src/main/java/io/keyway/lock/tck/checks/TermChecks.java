@@ -98,7 +98,7 @@ final class TermChecks {
 
     @Check(rules = "LK-502 LK-410", from = Profile.SMOKE)
     @Hint("What ends with the lease, the session or the row of a waiter: its place alone, or also what others have "
-            + "there? Whoever wrote last may be anybody")
+            + "there? The last writer may be any client")
     void aWaiterThatIsGoneTakesNoGrantAlong(CheckContext t) throws Exception {
         BackendProbe holder = t.probe("holder");
         BackendProbe waiter = t.probe("waiter");

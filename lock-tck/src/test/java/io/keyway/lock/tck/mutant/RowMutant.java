@@ -38,7 +38,7 @@ final class RowMutant implements RowStore {
         WALL_CLOCK,
         /** The wall clock of each client makes the tokens. */
         TOKENS_OF_THE_WALL_CLOCK,
-        /** A row hangs on the lease of whoever wrote it last. */
+        /** A row hangs on the lease of the client that wrote it last. */
         ROW_OF_THE_LAST_WRITER,
         /** A withdrawal is remembered for one ttl, by the lease that the request had. */
         MEMORY_OF_ONE_TTL,
@@ -185,10 +185,10 @@ final class RowMutant implements RowStore {
     @Override
     public Guarantees guarantees() {
         return new Guarantees(
-                new Guarantee(Grade.ALWAYS, "on one machine, until it starts anew"),
+                new Guarantee(Grade.ALWAYS, "on one machine, until it starts again"),
                 new Guarantee(Grade.TIMED, "if the answer is used at once"),
                 new Guarantee(Grade.ALWAYS, "on one machine"),
-                new Guarantee(Grade.NO, "a machine that starts anew has another clock"),
+                new Guarantee(Grade.NO, "a machine that starts again has another clock"),
                 Duration.ofMillis(100),
                 Duration.ofHours(1));
     }

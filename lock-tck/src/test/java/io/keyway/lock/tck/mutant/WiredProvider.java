@@ -56,7 +56,7 @@ public final class WiredProvider extends ReferenceProvider {
     /** The same as STEPS, and only the first look ends by an interrupt. */
     static final String DEAF = "deaf-after-the-first-step";
 
-    /** The same as STEPS, and whatever fails is told as surely not executed. */
+    /** The same as STEPS, and each failure is reported as surely not executed. */
     static final String WRONG = "all-steps-not-executed";
 
     static final String SUBSCRIPTION = "close-leaves-the-subscription";
