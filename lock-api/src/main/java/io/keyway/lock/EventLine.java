@@ -34,28 +34,31 @@ final class EventLine {
         put(event, () -> {});
     }
 
-    /** {@code after} is run when the listener has been told; false if nobody is, and it is not run. */
+    /**
+     * Puts that in line, which {@link #tell} brings to the listener: the caller may hold a lock.
+     *
+     * @param after is run when the listener has been told
+     * @return false if nobody listens, and {@code after} is not run
+     */
     boolean put(ElectionEvent event, Runnable after) {
         if (listener == NOBODY) {
             return false;
         }
         synchronized (events) {
             events.add(new Told(event, after));
-            if (telling) {
-                return true;
+        }
+        return true;
+    }
+
+    /** Brings what is in line to the listener, here if the event executor runs its tasks at once: under no lock. */
+    void tell() {
+        synchronized (events) {
+            if (telling || events.isEmpty()) {
+                return;
             }
             telling = true;
         }
         services.tell(this::tellAll);
-        return true;
-    }
-
-    private void tell(ElectionEvent event) {
-        try {
-            listener.onEvent(event);
-        } catch (RuntimeException | Error e) {
-            LOG.log(Level.WARNING, "A listener failed on " + event, e);
-        }
     }
 
     private void tellAll() {
@@ -68,8 +71,18 @@ final class EventLine {
                     return;
                 }
             }
-            tell(next.event());
-            next.after().run();
+            ElectionEvent event = next.event();
+            guarded(event, () -> listener.onEvent(event));
+            guarded(event, next.after());
+        }
+    }
+
+    /** One that fails keeps no later one from being told. */
+    private static void guarded(ElectionEvent event, Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, "A listener, or what waits for it, failed on " + event, e);
         }
     }
 }

@@ -70,5 +70,6 @@ final class LeaderWatch {
 
     private void put(ElectionEvent.Type type, Candidate about) {
         line.put(new ElectionEvent(type, election, about.name(), about.token(), Optional.empty()));
+        line.tell();
     }
 }

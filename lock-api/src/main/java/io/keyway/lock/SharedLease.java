@@ -18,10 +18,10 @@ final class SharedLease implements Lease {
         /** Returns the lease of the grant itself. */
         Lease lease();
 
-        /** One of the leases is released; true for the last, whose caller is to release the grant. */
+        /** One of the leases is released; true for the last, whose caller is to release the grant. Calls nobody. */
         boolean leave();
 
-        /** Releases the grant, as {@link Lease#release()}. */
+        /** Releases the grant, as {@link Lease#release()}; under no lock. */
         default ReleaseOutcome release() {
             return lease().release();
         }

@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A state is left once: each event names the state that it is about, and finds it gone if another was first. What
  *       is held or asked for by a state that was left otherwise is given back or withdrawn by whoever left it.
  *   <li>For each ELECTED one SURRENDERED is told, after it: the step and the place of its event in the line are taken
- *       together.
+ *       together. The listener runs under no lock of ours, also where the event executor runs its tasks at once.
  *   <li>A leadership is given up in one way, however it ends: the listener is notified, and then its lock is released,
  *       at the latest a quarter of the ttl later ({@link Leading}).
  *   <li>Where work is done under the leadership, this stands again when the work has ended, and not before.
@@ -94,7 +94,6 @@ final class Standing implements Candidacy {
 
         @Override
         public boolean leave() {
-            surrender(this);
             return true;
         }
 
@@ -122,6 +121,7 @@ final class Standing implements Candidacy {
 
         @Override
         public ReleaseOutcome release() {
+            surrender(this);
             Long end = limit();
             if (end == null) {
                 return lease.release();
@@ -137,6 +137,7 @@ final class Standing implements Candidacy {
 
         @Override
         public CompletionStage<ReleaseOutcome> releaseAsync() {
+            surrender(this);
             return limit() == null ? lease.releaseAsync() : freed.copy();
         }
 
@@ -285,9 +286,12 @@ final class Standing implements Candidacy {
         CompletableFuture<Lease> term;
         Lease lease = granted.lease();
         Leading leading = new Leading(lease);
+        if (!lease.isHeld()) {
+            return; // lost() goes on
+        }
         synchronized (step) {
-            if (!lease.isHeld() || !move(granted, leading)) {
-                return; // lost(), or whoever left the state, goes on
+            if (!move(granted, leading)) {
+                return; // whoever left the state goes on
             }
             uncertain = false;
             line.put(event(ElectionEvent.Type.ELECTED, lease, Optional.empty()));
@@ -296,6 +300,7 @@ final class Standing implements Candidacy {
             }
             term = elected;
         }
+        line.tell();
         // Also if it is lost by then: who waits for it asks the lease, and then waits for the next.
         services.tell(() -> term.complete(leading.shown));
     }
@@ -468,13 +473,16 @@ final class Standing implements Candidacy {
      */
     private boolean leave(Phase from, Phase to, boolean givesUp) {
         Leading unheard = null;
+        // Outside: the question may be the first to see a loss, and then notifies those who listen.
+        Optional<LeaseLoss> loss = from instanceof Leading leading
+                ? LeaseLosses.of(leading.lease).map(LeaseLostException::loss)
+                : Optional.empty();
         synchronized (step) {
             if (!move(from, to)) {
                 return false;
             }
             if (from instanceof Leading leading) {
                 elected = services.future();
-                Optional<LeaseLoss> loss = LeaseLosses.of(leading.lease).map(LeaseLostException::loss);
                 ElectionEvent over = event(ElectionEvent.Type.SURRENDERED, leading.lease, loss);
                 if (!givesUp) {
                     line.put(over);
@@ -484,6 +492,7 @@ final class Standing implements Candidacy {
                 }
             }
         }
+        line.tell();
         if (unheard != null) {
             unheard.free();
         }
@@ -545,6 +554,7 @@ final class Standing implements Candidacy {
                 line.put(event(ElectionEvent.Type.CERTAIN, leading.lease, Optional.empty()));
             }
         }
+        line.tell();
     }
 
     private void doubt(Lease lease) {

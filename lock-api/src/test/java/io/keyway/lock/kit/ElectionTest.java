@@ -163,6 +163,36 @@ class ElectionTest extends ReferenceClients {
         await().atMost(PATIENCE).until(() -> isFree(a, "x"));
     }
 
+    /** An executor may run what it gets at once: the listener is notified by the thread that ends the leadership. */
+    @Test
+    void aListenerIsNotifiedUnderNoLock() throws Exception {
+        LockClient a = open(REAL, ClientOptions.defaults().withName("a").withEventExecutor(Runnable::run));
+        List<Consumer<Candidacy>> ways = List.of(
+                Candidacy::surrender, each -> each.leadership().orElseThrow().release(), Candidacy::close);
+        for (int i = 0; i < ways.size(); i++) {
+            CompletableFuture<Candidacy> own = new CompletableFuture<>();
+            CompletableFuture<Lease> led = new CompletableFuture<>();
+            List<Object> answers = new CopyOnWriteArrayList<>();
+            Candidacy candidacy = a.election("x" + i).stand(event -> {
+                if (event.type() == ElectionEvent.Type.SURRENDERED) {
+                    try {
+                        answers.add(inThread(() -> own.join().elected() != null
+                                        && led.join().releaseAsync() != null)
+                                .get());
+                    } catch (Exception e) {
+                        answers.add(e);
+                    }
+                }
+            });
+            own.complete(candidacy);
+            awaitLeading(candidacy);
+            led.complete(candidacy.leadership().orElseThrow());
+            ways.get(i).accept(candidacy);
+            candidacy.close();
+            assertThat(answers).as("way %s", i).first().isEqualTo(true);
+        }
+    }
+
     @Test
     void whoDoesNotStopItsWorkDoesNotLeadOnceMoreMeanwhile() throws Exception {
         LockClient a = open("a");
