@@ -7,7 +7,9 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /** Where a candidate takes the connections of those who want to follow it. */
@@ -16,12 +18,15 @@ final class Entrance implements Closeable {
     private static final int BACKLOG = 128;
     /** So many greet at a time: who only connects keeps nobody out for longer than a greeting may take. */
     private static final int MOST_GREETING = 64;
+    /** After a connection that could not be taken, in milliseconds: the next one fails as well, as a rule. */
+    private static final long AGAIN = 100;
 
     private final ServerSocket socket;
     private final GroupOptions options;
     private final Greeting greeting;
     private final BiConsumer<Link, Greeting.Hello> told;
     private final Semaphore free = new Semaphore(MOST_GREETING);
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     /** {@code told} is called for each that has proved itself, by a thread that is its own. */
     Entrance(GroupOptions options, Greeting greeting, BiConsumer<Link, Greeting.Hello> told) {
@@ -55,16 +60,23 @@ final class Entrance implements Closeable {
             while (!socket.isClosed()) {
                 try {
                     greet(name, socket.accept());
-                } catch (IOException e) {
+                } catch (IOException | RuntimeException | Error e) {
+                    // As of a system that has no more files, or threads: another one is taken all the same.
                     if (!socket.isClosed()) {
-                        LOG.log(Level.DEBUG, () -> "A connection to " + address() + " was not taken: " + e);
+                        LOG.log(Level.WARNING, "A connection to " + address() + " was not taken", e);
+                        pause();
                     }
-                } catch (RuntimeException | Error e) {
-                    // As of a system that has no more threads: the next one is taken all the same.
-                    LOG.log(Level.WARNING, "A connection to " + address() + " was not taken", e);
                 }
             }
         });
+    }
+
+    private void pause() {
+        try {
+            boolean unused = closed.await(AGAIN, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            close(); // nobody does that who wants it to go on
+        }
     }
 
     private void greet(String name, Socket from) throws IOException {
@@ -86,6 +98,7 @@ final class Entrance implements Closeable {
 
     private void greet(Socket from) {
         try {
+            from.setSoTimeout(Greeting.PATIENCE); // TLS reads before it writes
             greet(new Link(from, options.longestMessage()));
         } catch (IOException e) {
             LOG.log(Level.DEBUG, () -> "A connection to " + address() + " has ended at once: " + e);
@@ -115,6 +128,7 @@ final class Entrance implements Closeable {
 
     @Override
     public void close() {
+        closed.countDown();
         try {
             socket.close();
         } catch (IOException e) {

@@ -186,6 +186,20 @@ final class Group {
         }
     }
 
+    /** What comes over that link is heard by the thread of the group; a member that is slow is sent no more. */
+    private void run(Link over, Consumer<Frame> hears) {
+        Link.Hearer hearer = (frame, done) -> post(
+                () -> {
+                    try {
+                        hears.accept(frame);
+                    } finally {
+                        done.run();
+                    }
+                },
+                done);
+        over.run(title, hearer, () -> post(() -> ended(over)));
+    }
+
     // The election
 
     /** This process leads, by its lease. */
@@ -388,7 +402,7 @@ final class Group {
         leader = found.leader();
         leaderToken = found.token();
         highest = found.token();
-        next.run(title, frame -> post(() -> ofLeader(next, frame)), () -> post(() -> ended(next)));
+        run(next, frame -> ofLeader(next, frame));
         List<Call> waiting = List.copyOf(kept);
         kept.clear();
         waiting.forEach(call -> send(next, call));
@@ -469,7 +483,7 @@ final class Group {
             return;
         }
         followers.put(from, new Follower(hello.name(), hello.candidate()));
-        from.run(title, frame -> post(() -> ofFollower(from, frame)), () -> post(() -> ended(from)));
+        run(from, frame -> ofFollower(from, frame));
         from.send(new Frame(Frame.Kind.WELCOME, leading, hello.proof()));
         try {
             from.send(new Frame(Frame.Kind.STATE, leading, fitting(member.state())));

@@ -13,19 +13,27 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 
 /**
  * A connection between two processes of a group: one thread reads, and one writes what was sent meanwhile. Each end
  * sends a frame every few seconds, so that the other end notices when a connection carries nothing any more.
  */
 final class Link implements Closeable {
+    /** Who hears what comes. */
+    interface Hearer {
+        /** A frame has come; {@code done} is to be run when nothing of it is left to do, by any thread. */
+        void heard(Frame frame, Runnable done);
+    }
+
     private static final Logger LOG = System.getLogger(Link.class.getName());
     /** The other end does not read when so many bytes, and the longest message beside them, wait for it. */
     private static final long MOST_UNWRITTEN = 64L << 20;
+    /** While so many bytes that have come are not done, nothing more is read: the other end keeps what it sends. */
+    private static final int MOST_UNDONE = 8 << 20;
     /** An end that has sent nothing for that time, in milliseconds, sends an empty frame. */
     private static final int BEAT = 3_000;
     /** The other end is gone when nothing has come for that time, in milliseconds. */
@@ -38,6 +46,9 @@ final class Link implements Closeable {
     private final BlockingQueue<Frame> unwritten = new LinkedBlockingQueue<>();
     /** How many bytes they are. */
     private final AtomicLong unwrittenBytes = new AtomicLong();
+
+    /** In bytes, for what comes. */
+    private final Semaphore room = new Semaphore(MOST_UNDONE);
 
     private final int beat;
     private final int silence;
@@ -77,10 +88,10 @@ final class Link implements Closeable {
     // Afterwards.
 
     /** Each frame that comes is reported, and the end of the connection at least once, by the thread that reads. */
-    void run(String name, Consumer<Frame> told, Runnable ended) {
+    void run(String name, Hearer hearer, Runnable ended) {
         try {
             start(name + "-writes", this::writeAll);
-            start(name + "-reads", () -> readAll(told, ended));
+            start(name + "-reads", () -> readAll(hearer, ended));
         } catch (Error e) { // of a system that has no more threads
             close();
             ended.run();
@@ -88,13 +99,15 @@ final class Link implements Closeable {
         }
     }
 
-    private void readAll(Consumer<Frame> told, Runnable ended) {
+    private void readAll(Hearer hearer, Runnable ended) {
         try {
             socket.setSoTimeout(silence);
             while (!closed.get()) {
                 Frame frame = Frame.read(in, longest);
                 if (frame.kind() != Frame.Kind.BEAT) {
-                    told.accept(frame);
+                    int size = Math.min(frame.size(), MOST_UNDONE);
+                    room.acquireUninterruptibly(size);
+                    hearer.heard(frame, () -> room.release(size));
                 }
             }
         } catch (SocketTimeoutException e) {
@@ -160,6 +173,7 @@ final class Link implements Closeable {
         if (closed.compareAndSet(false, true)) {
             unwritten.clear();
             unwritten.add(Frame.of(Frame.Kind.BEAT, 0)); // wakes the thread that writes
+            room.release(MOST_UNDONE); // and the one that reads
             try {
                 socket.close();
             } catch (IOException e) {
