@@ -455,6 +455,12 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     }
 
     @Override
+    public CompletionStage<ReleaseOutcome> sendRelease() {
+        beginRelease();
+        return outcomeFuture();
+    }
+
+    @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
         beginRelease();
         ReleaseOutcome known = outcome();

@@ -164,7 +164,10 @@ final class NodesLease implements Lease {
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        return ClockedFuture.stage(end());
+        CompletableFuture<ReleaseOutcome> told = ClockedFuture.on(client.time());
+        CompletionStage<ReleaseOutcome> known = end();
+        known.whenComplete((value, failure) -> client.events().complete(() -> told.complete(value)));
+        return ClockedFuture.stage(told);
     }
 
     @Override

@@ -8,7 +8,11 @@ import java.util.concurrent.CompletionStage;
 interface Releasable extends AutoCloseable {
     ReleaseOutcome release();
 
-    CompletionStage<ReleaseOutcome> releaseAsync();
+    /**
+     * Sends the release, once. The stage completes on the thread that brings the answer: who waits for it may be on the
+     * event executor.
+     */
+    CompletionStage<ReleaseOutcome> sendRelease();
 
     @Override
     void close();

@@ -25,7 +25,7 @@ final class Releases {
 
     /** Sends all. */
     void send() {
-        grants.forEach(Releasable::releaseAsync);
+        grants.forEach(Releasable::sendRelease);
     }
 
     /** Sends all, and waits; what goes wrong is logged. */
@@ -54,7 +54,7 @@ final class Releases {
             told.complete(ReleaseOutcome.ALREADY_LOST);
         }
         for (Releasable each : grants) {
-            each.releaseAsync()
+            each.sendRelease()
                     .whenComplete(
                             (outcome, failure) -> answers.heard(failure == null ? outcome : ReleaseOutcome.UNKNOWN));
         }

@@ -43,7 +43,7 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
         client.transactions().usesNoMore(name, token);
         slot.lease = null;
         slot.weakening = null;
-        transaction.then(held::releaseAsync);
+        transaction.then(held::sendRelease);
     }
 
     @Override

@@ -295,7 +295,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             Releasable held = slot.held();
             if (mode == null && lease != null && held != null) {
                 drop(level, lease);
-                effects.add(held::releaseAsync);
+                effects.add(held::sendRelease);
             } else {
                 weaken(level, slot);
             }
@@ -721,7 +721,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 if (counted.contains(each)) {
                     held.add(all);
                 } else {
-                    effects.add(all::releaseAsync);
+                    effects.add(all::sendRelease);
                 }
                 drop(each, Objects.requireNonNull(slot.lease));
             }

@@ -53,13 +53,12 @@ record Weakening(ClientContext client, HeldLease from, HeldLease to, PendingAcqu
     }
 
     @Override
-    public CompletionStage<ReleaseOutcome> releaseAsync() {
-        CompletionStage<ReleaseOutcome> outcome = from.releaseAsync();
+    public CompletionStage<ReleaseOutcome> sendRelease() {
+        CompletionStage<ReleaseOutcome> outcome = from.sendRelease();
         if (isComing()) {
-            return pending.outcome()
-                    .thenCompose(lease -> lease.map(Lease::releaseAsync).orElse(outcome));
+            return pending.outcome().thenCompose(lease -> lease.isPresent() ? to.sendRelease() : outcome);
         }
-        return pending.isGranted() && !to.isAwaited() ? to.releaseAsync() : outcome;
+        return pending.isGranted() && !to.isAwaited() ? to.sendRelease() : outcome;
     }
 
     @Override
@@ -77,7 +76,7 @@ record Weakening(ClientContext client, HeldLease from, HeldLease to, PendingAcqu
             pending.awaitOutcome();
         } else if (isComing()) {
             // This thread may be the one that brings it.
-            releaseAsync();
+            sendRelease();
             return null;
         }
         return pending.isGranted() && !to.isAwaited() ? to : null;

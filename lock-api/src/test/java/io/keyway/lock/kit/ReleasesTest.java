@@ -26,7 +26,7 @@ class ReleasesTest {
         }
 
         @Override
-        public CompletionStage<ReleaseOutcome> releaseAsync() {
+        public CompletionStage<ReleaseOutcome> sendRelease() {
             sent++;
             return answer;
         }

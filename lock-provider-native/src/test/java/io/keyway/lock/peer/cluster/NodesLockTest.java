@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.AddressMap;
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.DistributedLock;
 import io.keyway.lock.FenceGuard;
 import io.keyway.lock.Lease;
@@ -14,10 +15,12 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.Locks;
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
+import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.FaultProxy;
@@ -30,6 +33,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -72,10 +78,14 @@ class NodesLockTest {
     }
 
     private LockClient client(String algorithm, String more) {
-        LockClient client = Locks.open("lock:native:" + algorithm + "//" + String.join(",", nodes.nodes())
-                + "/keyway?closeTimeout=1s&" + TestMembers.limits(maxTtl) + more);
+        LockClient client = Locks.open(url(algorithm, more));
         open.add(client);
         return client;
+    }
+
+    private String url(String algorithm, String more) {
+        return "lock:native:" + algorithm + "//" + String.join(",", nodes.nodes()) + "/keyway?closeTimeout=1s&"
+                + TestMembers.limits(maxTtl) + more;
     }
 
     private LockClient client() {
@@ -132,6 +142,23 @@ class NodesLockTest {
             own.forEach(link -> link.all(FaultProxy::heal));
             lease.release();
         }
+    }
+
+    /** As of a program that releases it in a dependent of a future, or in a listener. */
+    @Test
+    void itIsReleasedOnTheEventExecutorToo() throws Exception {
+        ExecutorService events = Executors.newSingleThreadExecutor();
+        open.add(0, events::shutdown);
+        LockClient client =
+                Locks.open(url("", "&cache=off"), ClientOptions.defaults().withEventExecutor(events));
+        open.add(0, client);
+        Lease lease = client.lock("x", nodes).acquire();
+        LockTransaction transaction = client.transaction();
+        transaction.lockAll(List.of(LockRequest.exclusive("y").at(nodes)));
+        Future<ReleaseOutcome> released = events.submit(lease::release);
+        assertThat(released.get(Patience.seconds(60), TimeUnit.SECONDS)).isEqualTo(ReleaseOutcome.RELEASED);
+        events.submit(transaction::close).get(Patience.seconds(60), TimeUnit.SECONDS);
+        assertThat(client.lock("x", nodes).tryAcquire()).isPresent();
     }
 
     /** What the raised tokens are for, over restarts of all members, the one with the highest epoch first. */
