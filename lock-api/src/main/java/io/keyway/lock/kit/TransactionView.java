@@ -645,10 +645,13 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             });
             TransactionSlot slot = slots.get(at);
             PendingAcquire pending = slot == null ? null : slot.pending;
-            if (slot == null || state.known(lock) == null || (pending != null && slot.lease != null)) {
-                boolean upgraded = slot != null && state.known(lock) != null;
-                throw new IllegalStateException(lock
-                        + (upgraded ? " is being upgraded; cancel that first" : " is neither held nor waited for"));
+            boolean known = state.known(lock) != null;
+            if (!known || (slot != null && pending != null && slot.lease != null)) {
+                throw new IllegalStateException(
+                        lock + (known ? " is being upgraded; cancel that first" : " is neither held nor waited for"));
+            }
+            if (slot == null) {
+                return; // it waits until a level above has changed its mode, and is in no queue yet
             }
             if (pending == null) {
                 wishes.untell(lock);

@@ -24,6 +24,7 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.UnsupportedFeatureException;
+import io.keyway.lock.peer.MemoryWorld;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -482,6 +483,52 @@ class TreeTest extends InOneWorld {
             a.close();
         }
         assertThat(client().tree("x").write().tryAcquire()).isPresent();
+    }
+
+    /** The member has not answered yet: a change of mode to a weaker one is no request in whose queue a lock is. */
+    @Test
+    void aSurrenderBelowALevelThatIsBeingWeakenedDoesNotGiveBackThatLevel() throws Exception {
+        LockClient own = client();
+        LockTransaction a = own.transaction(TREE);
+        a.lock("x/2", LockMode.SHARED);
+        a.lock("x/3", LockMode.SHARED);
+        Lease reader = client().tree("x/1").read().acquire();
+        a.lockAsync("x/1", LockMode.EXCLUSIVE);
+        waits(a);
+        assertThat(a.explain().text()).contains("has x INTENT_EXCLUSIVE");
+        LockTransaction b = begin();
+        b.lockAsync("x", LockMode.EXCLUSIVE);
+        waits(b);
+        own.unwrap(MemoryWorld.class).cut(true);
+        assertThat(a.cancel("x/1")).isTrue();
+        a.surrender("x/2");
+        own.unwrap(MemoryWorld.class).cut(false);
+        reader.close();
+        world.advance(Duration.ofSeconds(1));
+        a.ensureHeld("x/3");
+        assertThat(b.status()).as("x, while another has x/3").isEqualTo(Status.WAITING);
+        assertThat(a.explain().text()).contains("has x INTENT_SHARED");
+        holds(a);
+        a.close();
+        holds(b);
+    }
+
+    @Test
+    void aLockWhoseLevelIsBeingWeakenedIsInNoQueueThatItCouldLeave() throws Exception {
+        LockClient own = client();
+        LockTransaction a = own.transaction(TREE);
+        a.lock("x/2", LockMode.SHARED);
+        Lease reader = client().tree("x/1").read().acquire();
+        a.lockAsync("x/1", LockMode.EXCLUSIVE);
+        waits(a);
+        own.unwrap(MemoryWorld.class).cut(true);
+        assertThat(a.cancel("x/1")).isTrue();
+        a.lockAsync("x/1", LockMode.EXCLUSIVE);
+        a.surrender("x/1");
+        own.unwrap(MemoryWorld.class).cut(false);
+        reader.close();
+        holds(a);
+        a.ensureHeld("x/1");
     }
 
     /** The level's old lease has given way by then, and the transaction does not know the new one yet. */
