@@ -10,7 +10,7 @@ final class AgentAlarm {
     private final AgentAlarms alarms;
     private final Runnable ring;
     private boolean armed;
-    private long at;
+    private volatile long at;
     private volatile TimeSource.@Nullable Scheduled timer;
 
     AgentAlarm(AgentAlarms alarms, Runnable ring) {
@@ -27,7 +27,8 @@ final class AgentAlarm {
         at = nanos;
         return Optional.of(() -> {
             cancel();
-            timer = alarms.at(nanos, ring);
+            // The time of now: what was decided later, by another thread, may have been done before.
+            timer = alarms.at(at, ring);
         });
     }
 

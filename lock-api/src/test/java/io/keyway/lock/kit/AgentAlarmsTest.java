@@ -92,4 +92,16 @@ class AgentAlarmsTest {
         runOut();
         assertThat(rung).containsExactly("next at 40");
     }
+
+    /** What two threads have decided one after the other they may do in the other order. */
+    @Test
+    void anAlarmRingsAtTheTimeThatWasDecidedLast() {
+        AgentAlarm alarm = new AgentAlarm(alarms, () -> rung.add("at " + world.nanoTime() / WorldTime.MS));
+        Runnable late = alarm.setBy(20 * WorldTime.MS).orElseThrow();
+        Runnable early = alarm.setBy(10 * WorldTime.MS).orElseThrow();
+        early.run();
+        late.run();
+        runOut();
+        assertThat(rung).containsExactly("at 10");
+    }
 }
