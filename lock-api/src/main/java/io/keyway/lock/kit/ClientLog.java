@@ -3,6 +3,7 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockName;
 import io.keyway.lock.spi.TimeSource;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -81,6 +82,42 @@ final class ClientLog {
     }
 
     void lost(LockKey key, long token, LeaseLoss loss, long now) {
+        if (isTold(now)) {
+            LOG.log(
+                    Level.WARNING,
+                    "{0} has lost the {1} (token {2}) after {3}: {4}, {5}",
+                    client,
+                    key,
+                    String.valueOf(token),
+                    ResolvedOptions.text(loss.heldFor()),
+                    loss.cause(),
+                    loss.detail());
+        }
+    }
+
+    /**
+     * A node has lost its part of locks that are held on.
+     *
+     * @param part the name of the grant
+     * @param goesOn what is held on, and by how many nodes
+     */
+    void lostPart(LockName part, long token, LeaseLoss loss, String goesOn, long now) {
+        if (isTold(now)) {
+            LOG.log(
+                    Level.INFO,
+                    "{0} has lost {1} (token {2}) after {3}: {4}, {5}; it holds {6}",
+                    client,
+                    part,
+                    String.valueOf(token),
+                    ResolvedOptions.text(loss.heldFor()),
+                    loss.cause(),
+                    loss.detail(),
+                    goesOn);
+        }
+    }
+
+    /** Whether one more loss is told by itself. */
+    private boolean isTold(long now) {
         int told;
         synchronized (this) {
             if (!everLost || now - lossesSince >= MINUTE) {
@@ -91,18 +128,9 @@ final class ClientLog {
             losses = Math.min(losses + 1, LOSSES + 2);
             told = losses;
         }
-        if (told <= LOSSES) {
-            LOG.log(
-                    Level.WARNING,
-                    "{0} has lost the {1} (token {2}) after {3}: {4}, {5}",
-                    client,
-                    key,
-                    String.valueOf(token),
-                    ResolvedOptions.text(loss.heldFor()),
-                    loss.cause(),
-                    loss.detail());
-        } else if (told == LOSSES + 1) {
+        if (told == LOSSES + 1) {
             LOG.log(Level.WARNING, "{0} loses more leases; those of the next minute are not told one by one", client);
         }
+        return told <= LOSSES;
     }
 }

@@ -137,6 +137,9 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     /** What kept a grant that was at hand from beginning; seen by the thread that took it. */
     private @Nullable Throwable unbegun;
 
+    /** Whether it is what a lock over nodes has at one of them: what the loss of it means, its transaction knows. */
+    private boolean ofNodes;
+
     /** Whether its owner has given it up for another mode, and not released it. */
     private volatile boolean givenUp;
 
@@ -176,6 +179,20 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     /** Its owner's limit is that of another lease, which is granted. Before it is asked for. */
     void endsWith(HeldLease other) {
         endsWith = other;
+    }
+
+    /** It is to be what a lock over nodes has at one of them. Before it is asked for. */
+    void ofNodes(boolean is) {
+        ofNodes = is;
+    }
+
+    boolean isOfNodes() {
+        return ofNodes;
+    }
+
+    /** When it was granted. */
+    long since() {
+        return since;
     }
 
     /** The request is about to be sent. */
@@ -462,13 +479,12 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
 
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
-        beginRelease();
+        CompletionStage<ReleaseOutcome> outcome = sendRelease();
         ReleaseOutcome known = outcome();
         if (known != null) {
             return CompletableFuture.completedStage(known);
         }
         CompletableFuture<ReleaseOutcome> told = ClockedFuture.on(client.time());
-        CompletionStage<ReleaseOutcome> outcome = outcomeFuture();
         outcome.whenComplete((value, failure) -> client.events().complete(() -> told.complete(value)));
         return ClockedFuture.stage(told);
     }
@@ -565,6 +581,15 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
 
     // Ends.
 
+    /** Somebody has seen that it was not believed, and goes by that: it is over, also if it was renewed just then. */
+    void endAsSeen() {
+        state();
+        if (lose(
+                Cause.EXPIRED, "no renewal was confirmed in time", client.time().nanoTime())) {
+            hold().lapsed(token);
+        }
+    }
+
     private void lapse(long deadline) {
         HoldLimit asked = limit;
         if (asked != null && asked.endNanos - deadline <= 0) {
@@ -611,7 +636,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
 
     private void onLost(LeaseLoss loss) {
         finish();
-        if (loss.cause() != Cause.CLIENT_CLOSED) {
+        if (loss.cause() != Cause.CLIENT_CLOSED && !ofNodes) {
             client.log().lost(key, token, loss, client.time().nanoTime());
         }
         CompletableFuture<LeaseLoss> stage = lostStage;

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -168,6 +169,12 @@ final class NodeLocks {
     /** The user of that lock, which is held, has it under that token: who asks for its other parts says so. */
     void under(LockName lock, long token) {
         Objects.requireNonNull(all.get(lock)).token = token;
+    }
+
+    /** The token of that lock, which is there, if it has one for all nodes. */
+    OptionalLong token(LockName lock) {
+        long token = Objects.requireNonNull(all.get(lock)).token;
+        return token == 0 ? OptionalLong.empty() : OptionalLong.of(token);
     }
 
     /** The lock of which that is a part; null if it is none. */

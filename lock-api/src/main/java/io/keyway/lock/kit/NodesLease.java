@@ -40,9 +40,12 @@ final class NodesLease implements Lease {
     private final NodeSet nodes;
     private final List<HeldLease> first;
     private final long token;
+    private final long since;
     private final AtomicReference<Object> state = new AtomicReference<>(Whole.HELD);
     private final AtomicBoolean ended = new AtomicBoolean();
+    /** Completed by whatever thread brings the answer. */
     private final CompletableFuture<ReleaseOutcome> outcome;
+
     private final CompletableFuture<LeaseLoss> lost;
 
     /** {@code first}: the parts by which it was granted. It has what the transaction has, which it closes. */
@@ -53,6 +56,7 @@ final class NodesLease implements Lease {
         this.nodes = nodes;
         this.first = List.copyOf(first);
         this.token = first.stream().mapToLong(HeldLease::token).max().orElseThrow();
+        this.since = first.stream().mapToLong(HeldLease::since).max().orElseThrow();
         this.lost = ClockedFuture.on(client.time());
         this.outcome = ClockedFuture.on(client.time());
         transaction.lost().thenAccept(this::lose);
@@ -101,16 +105,18 @@ final class NodesLease implements Lease {
         }
         State now = transaction.standing(name);
         if (now == State.LOST) {
-            lose(transaction.lossOf(name).orElseGet(this::unseen));
+            lose(transaction.lossOf(name).orElseGet(() -> gone("no renewal was confirmed in time")));
         }
         return state.get() == Whole.HELD ? now : state();
     }
 
-    /** A loss whose lease is gone, and which is about to be told. */
-    private LeaseLoss unseen() {
-        HeldLease part = first.get(0);
+    /** A loss of which no part says how it was. */
+    private LeaseLoss gone(String detail) {
         return new LeaseLoss(
-                LeaseLoss.Cause.EXPIRED, part.ttl(), part.hold().server(), "no renewal was confirmed in time");
+                LeaseLoss.Cause.EXPIRED,
+                Duration.ofNanos(client.time().nanoTime() - since),
+                first.get(0).hold().server(),
+                detail);
     }
 
     @Override
@@ -142,10 +148,7 @@ final class NodesLease implements Lease {
     }
 
     /** Unless it is over otherwise. */
-    private void lose(LeaseLoss how) {
-        boolean byNodes = how.cause() == LeaseLoss.Cause.EXPIRED || how.cause() == LeaseLoss.Cause.DENIED;
-        String detail = byNodes ? "too few of its nodes are left: " + how.detail() : how.detail();
-        LeaseLoss loss = new LeaseLoss(how.cause(), how.heldFor(), how.server(), detail);
+    private void lose(LeaseLoss loss) {
         if (state.compareAndSet(Whole.HELD, loss)) {
             long stopped = client.time().nanoTime() + ttl().toNanos() / 4;
             client.time().at(stopped, transaction::closeAsync);
@@ -165,8 +168,8 @@ final class NodesLease implements Lease {
     @Override
     public CompletionStage<ReleaseOutcome> releaseAsync() {
         CompletableFuture<ReleaseOutcome> told = ClockedFuture.on(client.time());
-        CompletionStage<ReleaseOutcome> known = end();
-        known.whenComplete((value, failure) -> client.events().complete(() -> told.complete(value)));
+        CompletionStage<ReleaseOutcome> answer = end();
+        answer.whenComplete((all, failure) -> client.events().complete(() -> told.complete(all)));
         return ClockedFuture.stage(told);
     }
 
@@ -185,11 +188,7 @@ final class NodesLease implements Lease {
         transaction.release().whenComplete((answer, failure) -> {
             ReleaseOutcome all = failure == null ? answer : ReleaseOutcome.UNKNOWN;
             if (all == ReleaseOutcome.ALREADY_LOST) {
-                LeaseLoss loss = first.stream()
-                        .map(HeldLease::loss)
-                        .filter(each -> each != null)
-                        .findFirst()
-                        .orElseGet(this::unseen);
+                LeaseLoss loss = gone("too few of its nodes still held it when the release arrived");
                 if (state.compareAndSet(Whole.RELEASED, loss)) {
                     tell(loss);
                 }

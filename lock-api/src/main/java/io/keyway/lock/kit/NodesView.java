@@ -56,7 +56,7 @@ final class NodesView implements DistributedLock {
 
     @Override
     public Lease acquire() throws InterruptedException {
-        return await(acquireAsync(), Lease::releaseAsync);
+        return await(take(null, Optional::orElseThrow, Runnable::run), Lease::releaseAsync);
     }
 
     @Override
@@ -66,49 +66,49 @@ final class NodesView implements DistributedLock {
 
     @Override
     public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-        return await(tryAcquireAsync(wait), lease -> lease.ifPresent(Lease::releaseAsync));
+        return await(take(wait, lease -> lease, Runnable::run), lease -> lease.ifPresent(Lease::releaseAsync));
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        return take(null, Optional::orElseThrow);
+        return take(null, Optional::orElseThrow, client.events()::complete);
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration wait) {
-        return take(wait, lease -> lease);
+        return take(wait, lease -> lease, client.events()::complete);
     }
 
-    /** As of {@link TransactionLocks#takeAsync}. */
-    private <T> CompletableFuture<T> take(@Nullable Duration wait, Function<Optional<Lease>, T> shape) {
+    /** As of {@link TransactionLocks#takeAsync}; who blocks may be the thread by which users' futures are completed. */
+    private <T> CompletableFuture<T> take(
+            @Nullable Duration wait, Function<Optional<Lease>, T> shape, Consumer<Runnable> tells) {
         CompletableFuture<T> told = ClockedFuture.on(client.time());
-        CompletableFuture<Optional<NodesLease>> taken = locks.takeAsync(wait, lease -> lease);
+        CompletableFuture<Optional<NodesLease>> taken = locks.takeAsync(wait, lease -> lease, Runnable::run);
         CompletionStage<T> ends = told;
         ends.whenComplete((lease, failure) -> taken.cancel(false));
         CompletionStage<Optional<NodesLease>> came = taken;
         came.whenComplete((lease, failure) -> {
             if (failure != null) {
-                told.completeExceptionally(failure);
+                tells.accept(() -> told.completeExceptionally(failure));
             } else if (lease.isPresent()) {
-                raise(lease.get(), told, shape);
+                raise(lease.get(), told, shape, tells);
             } else {
-                told.complete(shape.apply(Optional.empty()));
+                tells.accept(() -> told.complete(shape.apply(Optional.empty())));
             }
         });
         return told;
     }
 
     /** Has the nodes go on above the highest token, and gives the lock to its user. */
-    private <T> void raise(NodesLease lease, CompletableFuture<T> told, Function<Optional<Lease>, T> shape) {
-        CompletableFuture<Boolean> all = CompletableFuture.completedFuture(true);
-        for (HeldLease part : lease.first()) {
-            CompletableFuture<Boolean> raised = engine.raise(
-                            part.key(), part.hold(), part.token(), lease.token(), client.requestTimeout())
-                    .toCompletableFuture();
-            all = all.thenCombine(raised, Boolean::logicalAnd);
+    private <T> void raise(
+            NodesLease lease, CompletableFuture<T> told, Function<Optional<Lease>, T> shape, Consumer<Runnable> tells) {
+        CompletionStage<Boolean> answered;
+        try {
+            answered = raise(lease);
+        } catch (RuntimeException | Error e) {
+            answered = CompletableFuture.failedStage(e);
         }
-        CompletionStage<Boolean> answered = all;
-        answered.whenComplete((raised, failure) -> client.events().complete(() -> {
+        answered.whenComplete((raised, failure) -> tells.accept(() -> {
             // Asked now: what was held at its node until then was there before whatever that grants next.
             boolean has =
                     failure == null && raised && lease.first().stream().allMatch(HeldLease::isHeld) && lease.isHeld();
@@ -121,6 +121,18 @@ final class NodesView implements DistributedLock {
                 lease.releaseAsync();
             }
         }));
+    }
+
+    /** Whether all nodes that granted it first have said so. */
+    private CompletionStage<Boolean> raise(NodesLease lease) {
+        CompletableFuture<Boolean> all = CompletableFuture.completedFuture(true);
+        for (HeldLease part : lease.first()) {
+            CompletableFuture<Boolean> raised = engine.raise(
+                            part.key(), part.hold(), part.token(), lease.token(), client.requestTimeout())
+                    .toCompletableFuture();
+            all = all.thenCombine(raised, Boolean::logicalAnd);
+        }
+        return all;
     }
 
     private LockUnavailableException unconfirmed(@Nullable Throwable cause) {

@@ -132,11 +132,13 @@ final class PendingAcquire extends Registry.Node {
         late = task;
     }
 
-    /** Whether that lease has given way to the one that this brings. */
+    /** Whether that lease has given way to the one that this brings, or does so now. */
     boolean hasTakenOver(HeldLease old) {
-        return from == old
-                && state == GRANTED
-                && old.phase() == HeldLease.Phase.RELEASED
+        if (from != old || state != GRANTED) {
+            return false;
+        }
+        HeldLease.Phase phase = old.phase();
+        return (phase == HeldLease.Phase.RELEASING || phase == HeldLease.Phase.RELEASED)
                 && (lease.isAwaited() || lease.isBelieved());
     }
 

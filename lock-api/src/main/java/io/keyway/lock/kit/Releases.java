@@ -3,8 +3,6 @@ package io.keyway.lock.kit;
 
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.spi.TimeSource;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -16,11 +14,18 @@ import java.util.concurrent.CompletableFuture;
 final class Releases {
     private final List<Releasable> grants;
     private final int needed;
+    private final Runnable onLost;
 
     /** @param needed so many answers decide; 0 if nobody waits for any */
     Releases(List<Releasable> grants, int needed) {
+        this(grants, needed, () -> {});
+    }
+
+    /** {@code onLost}: for who waits for the outcome, what is to be done if that is that it was lost before. */
+    Releases(List<Releasable> grants, int needed, Runnable onLost) {
         this.grants = List.copyOf(grants);
         this.needed = needed;
+        this.onLost = onLost;
     }
 
     /** Sends all. */
@@ -46,12 +51,14 @@ final class Releases {
                 : releaseAsync(time).join();
     }
 
-    /** Sends all. The stage is complete when enough are answered, or all. */
+    /**
+     * Sends all. The future is complete when enough are answered, or all: as that of {@link Releasable#sendRelease}.
+     */
     CompletableFuture<ReleaseOutcome> releaseAsync(TimeSource time) {
         CompletableFuture<ReleaseOutcome> told = ClockedFuture.on(time);
         Answers answers = new Answers(told);
         if (grants.size() < needed) {
-            told.complete(ReleaseOutcome.ALREADY_LOST);
+            answers.tell(ReleaseOutcome.ALREADY_LOST);
         }
         for (Releasable each : grants) {
             each.sendRelease()
@@ -64,7 +71,9 @@ final class Releases {
     /** What is known of the outcome. */
     private final class Answers {
         private final CompletableFuture<ReleaseOutcome> told;
-        private final List<ReleaseOutcome> known = new ArrayList<>();
+        private int released;
+        private int unknown;
+        private int answered;
 
         Answers(CompletableFuture<ReleaseOutcome> told) {
             this.told = told;
@@ -73,17 +82,23 @@ final class Releases {
         void heard(ReleaseOutcome outcome) {
             ReleaseOutcome all;
             synchronized (this) {
-                known.add(outcome);
-                known.sort(Comparator.naturalOrder());
-                if (known.size() < needed) {
+                answered++;
+                released += outcome == ReleaseOutcome.RELEASED ? 1 : 0;
+                unknown += outcome == ReleaseOutcome.UNKNOWN ? 1 : 0;
+                if (released < needed && answered < grants.size()) {
                     return;
                 }
-                all = known.get(needed - 1);
-                if (all != ReleaseOutcome.RELEASED && known.size() < grants.size()) {
-                    return;
-                }
+                all = released >= needed
+                        ? ReleaseOutcome.RELEASED
+                        : released + unknown >= needed ? ReleaseOutcome.UNKNOWN : ReleaseOutcome.ALREADY_LOST;
             }
-            told.complete(all);
+            tell(all);
+        }
+
+        private void tell(ReleaseOutcome all) {
+            if (told.complete(all) && all == ReleaseOutcome.ALREADY_LOST) {
+                onLost.run();
+            }
         }
     }
 }

@@ -146,9 +146,15 @@ final class TransactionLocks<T> {
 
     /** As {@link #take}, without a thread; {@code shape} makes what the future has. */
     <R> CompletableFuture<R> takeAsync(@Nullable Duration wait, Function<Optional<T>, R> shape) {
+        return takeAsync(wait, shape, client.events()::complete);
+    }
+
+    /** As above; {@code tells} completes the future, which is no user's unless that is on the event executor. */
+    <R> CompletableFuture<R> takeAsync(
+            @Nullable Duration wait, Function<Optional<T>, R> shape, Consumer<Runnable> tells) {
         CompletableFuture<R> told = ClockedFuture.on(client.time());
         boolean once = wait != null && wait.compareTo(Duration.ZERO) <= 0;
-        take(told, wait, wait == null || once ? 0 : deadline(wait), once, shape);
+        take(told, wait, wait == null || once ? 0 : deadline(wait), once, shape, tells);
         return told;
     }
 
@@ -158,7 +164,8 @@ final class TransactionLocks<T> {
             @Nullable Duration wait,
             long end,
             boolean once,
-            Function<Optional<T>, R> shape) {
+            Function<Optional<T>, R> shape,
+            Consumer<Runnable> tells) {
         if (client.closed()) {
             told.completeExceptionally(new ClientClosedException(client.name(), names.get(0)));
             return;
@@ -175,7 +182,7 @@ final class TransactionLocks<T> {
         try {
             CompletionStage<Boolean> all = transaction.begin(requests, !once);
             if (wait != null && !once) {
-                TimeSource.Scheduled limit = client.time().at(end, () -> timeUp(transaction, wait, told, shape));
+                TimeSource.Scheduled limit = client.time().at(end, () -> timeUp(transaction, wait, told, shape, tells));
                 seen.whenComplete((result, failure) -> limit.cancel());
             }
             all.whenComplete((held, failure) -> {
@@ -185,11 +192,11 @@ final class TransactionLocks<T> {
                 if (lost && !once && !told.isDone()) {
                     // The grant of one level was over before that of the last one came.
                     transaction.closeAsync();
-                    take(told, wait, end, false, shape);
+                    take(told, wait, end, false, shape, tells);
                 } else if (failure != null && !lost) {
-                    client.events().complete(() -> told.completeExceptionally(failure));
+                    tells.accept(() -> told.completeExceptionally(failure));
                 } else {
-                    outcome(told, taken, shape);
+                    outcome(told, taken, shape, tells);
                 }
             });
         } catch (RuntimeException | Error e) {
@@ -198,17 +205,22 @@ final class TransactionLocks<T> {
     }
 
     private <R> void timeUp(
-            TransactionView transaction, Duration wait, CompletableFuture<R> told, Function<Optional<T>, R> shape) {
+            TransactionView transaction,
+            Duration wait,
+            CompletableFuture<R> told,
+            Function<Optional<T>, R> shape,
+            Consumer<Runnable> tells) {
         LockUnavailableException silence = transaction.silence(wait);
         if (silence != null) {
-            client.events().complete(() -> told.completeExceptionally(silence));
+            tells.accept(() -> told.completeExceptionally(silence));
         } else {
-            outcome(told, Optional.empty(), shape);
+            outcome(told, Optional.empty(), shape, tells);
         }
     }
 
-    private <R> void outcome(CompletableFuture<R> told, Optional<T> result, Function<Optional<T>, R> shape) {
-        client.events().complete(() -> {
+    private <R> void outcome(
+            CompletableFuture<R> told, Optional<T> result, Function<Optional<T>, R> shape, Consumer<Runnable> tells) {
+        tells.accept(() -> {
             boolean taken = false;
             try {
                 taken = told.complete(shape.apply(result));

@@ -2,6 +2,8 @@
 package io.keyway.lock.kit;
 
 import io.keyway.lock.Feature;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockRequest;
@@ -11,11 +13,14 @@ import io.keyway.lock.NodeSet;
 import io.keyway.lock.UnsupportedFeatureException;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.Owner;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +41,8 @@ final class TransactionParts implements NodeLocks.Parts {
     private final AgentAlarm alarm;
     /** When the parts of held locks may be asked for that these are held without. */
     private final Map<LockName, Long> sparesFrom = new HashMap<>();
+    /** Since when the locks are held of which the user was told. */
+    private final Map<LockName, Long> since = new HashMap<>();
     /** Whether they are, as soon as the locks are held. */
     private boolean asksSpares = true;
 
@@ -100,9 +107,16 @@ final class TransactionParts implements NodeLocks.Parts {
     /** Asks for parts that locks are held without, so that they outlive the loss of others; and counts on those. */
     void askSpares() {
         sparesFrom.keySet().removeIf(part -> locks.lockOf(part) == null);
+        since.keySet().retainAll(locks.names());
         locks.askSpares();
         for (LockName lock : locks.names()) {
             if (locks.told(lock)) {
+                since.computeIfAbsent(
+                        lock,
+                        told -> states.get().leases(lock).stream()
+                                .mapToLong(HeldLease::since)
+                                .max()
+                                .orElseGet(client.time()::nanoTime));
                 heldOf(lock).forEach(part -> wishes.levels(part).forEach(transaction.agent()::report));
             }
         }
@@ -248,24 +262,66 @@ final class TransactionParts implements NodeLocks.Parts {
         return lock == null ? given : locks.giveUp(lock);
     }
 
-    /** One grant of them was not renewed, or is gone: whether the locks of which each is a part go on without it. */
-    boolean outlast(List<LockName> ofGrant) {
+    /**
+     * One grant of them was not renewed, or is gone: whether the locks of which each is a part go on without it. What
+     * is waited for is asked for again.
+     */
+    boolean outlast(List<LockName> ofGrant, HeldLease lease, LeaseLoss why) {
         if (!canSpare(ofGrant)) {
             return false;
         }
-        ofGrant.forEach(wishes::remove);
+        List<LockName> spared = ofGrant.stream().filter(this::isSpare).toList();
+        spared.forEach(wishes::remove);
+        String goesOn = spared.stream()
+                .map(locks::lockOf)
+                .filter(Objects::nonNull)
+                .distinct()
+                .map(lock -> "the lock " + lock + " on by " + heldOf(lock).size() + " of "
+                        + locks.set(lock).nodes().size() + " nodes")
+                .collect(Collectors.joining(", and "));
+        if (!goesOn.isEmpty()) {
+            long now = client.time().nanoTime();
+            transaction.then(() -> client.log().lostPart(lease.name(), lease.token(), why, goesOn, now));
+        }
         transaction.giveBack();
         return true;
     }
 
-    /** Whether all of them are parts of locks that are held without them. */
+    /** Whether they are parts of locks that are held without them, or are waited for and can be asked for again. */
     boolean canSpare(List<LockName> some) {
-        return !some.isEmpty()
-                && locks.broken() == null
-                && some.stream().allMatch(part -> {
-                    LockName lock = locks.lockOf(part);
-                    return lock != null && locks.told(lock);
-                });
+        return areParts(some) && locks.broken() == null;
+    }
+
+    /** Whether all of them are parts of locks over nodes. */
+    boolean areParts(List<LockName> some) {
+        return !some.isEmpty() && some.stream().allMatch(part -> locks.lockOf(part) != null);
+    }
+
+    /** How a grant of those parts was lost: if it is of a lock over nodes, how that was. */
+    LeaseLostException loss(List<LockName> ofGrant, HeldLease lease, LeaseLoss how) {
+        LockName lock = areParts(ofGrant) ? locks.lockOf(ofGrant.get(0)) : null;
+        LockName broken = locks.broken();
+        lock = lock != null && broken != null && parts(broken, ofGrant) ? broken : lock;
+        if (lock == null) {
+            return new LeaseLostException(lease.name(), lease.token(), how);
+        }
+        long from = since.getOrDefault(lock, lease.since());
+        Duration heldFor =
+                Duration.ofNanos(Math.max(0, lease.since() + how.heldFor().toNanos() - from));
+        String detail = isByItsNode(how) ? "too few of its nodes are left: " + how.detail() : how.detail();
+        return new LeaseLostException(
+                lock,
+                locks.token(lock).orElse(lease.token()),
+                new LeaseLoss(how.cause(), heldFor, how.server(), detail));
+    }
+
+    private boolean parts(LockName lock, List<LockName> some) {
+        return some.stream().anyMatch(locks.parts(lock)::contains);
+    }
+
+    /** Whether the others of a lock over nodes may be held on. */
+    static boolean isByItsNode(LeaseLoss how) {
+        return how.cause() == LeaseLoss.Cause.EXPIRED || how.cause() == LeaseLoss.Cause.DENIED;
     }
 
     /** The names under which that lock is asked for: its own, or those of its parts. */

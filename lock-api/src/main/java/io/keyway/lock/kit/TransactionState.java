@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -111,15 +112,24 @@ final class TransactionState implements TransactionWaiters.Locks {
         }
     }
 
-    /** A lease that is not believed of those that a lock needs which is reported as held; null if there is none. */
+    /**
+     * A lease that is not believed of those that a lock needs which is reported as held; null if there is none. Of a
+     * lock over nodes that was seen at too few of them, one that may be believed again.
+     */
     @Nullable
     HeldLease lost(Predicate<LockName> which) {
+        HeldLease again = null;
+        LockName broken = parts.locks().broken();
         for (Map.Entry<LockName, TransactionSlot> each : slots.entrySet()) {
-            if (which.test(each.getKey()) && isLost(each.getKey(), each.getValue())) {
+            LockName name = each.getKey();
+            boolean asked = which.test(name);
+            if (asked && isLost(name, each.getValue())) {
                 return each.getValue().lease;
+            } else if (asked && broken != null && again == null && isOf(name, broken)) {
+                again = each.getValue().lease;
             }
         }
-        return null;
+        return again;
     }
 
     /** As {@link #lost}, of that lock alone, which is reported as held. */
@@ -150,8 +160,8 @@ final class TransactionState implements TransactionWaiters.Locks {
         return tokens;
     }
 
-    /** The releases of all that it has, of trees from the leaves up. */
-    List<Releases> releases() {
+    /** The releases of all that it has, of trees from the leaves up; {@code onLost} as of {@link Releases}. */
+    List<Releases> releases(Consumer<LockName> onLost) {
         List<Releases> all = new ArrayList<>();
         Set<LockName> done = new HashSet<>();
         for (LockName lock : parts.locks().names()) {
@@ -164,7 +174,10 @@ final class TransactionState implements TransactionWaiters.Locks {
             }
             if (!held.isEmpty()) {
                 int needed = parts.locks().set(lock).needed();
-                all.add(new Releases(held, parts.locks().told(lock) ? needed : Math.min(held.size(), needed)));
+                all.add(
+                        parts.locks().told(lock)
+                                ? new Releases(held, needed, () -> onLost.accept(lock))
+                                : new Releases(held, Math.min(held.size(), needed)));
             }
         }
         List<LockName> others = new ArrayList<>(slots.keySet());

@@ -177,6 +177,16 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         if (fate.isOpen() && !parts.locks().isEmpty()) {
             parts.askSpares();
             wishes.nextSpare(state::heldIn, state::isPending).forEach(this::ask);
+            endBroken();
+        }
+    }
+
+    /** A lock over nodes that was seen at too few of them is lost for all who ask, whatever is renewed after that. */
+    private void endBroken() {
+        LockName broken = parts.locks().broken();
+        HeldLease gone = broken == null ? null : state.lost(each -> state.isOf(each, broken));
+        if (gone != null) {
+            effects.add(gone::endAsSeen);
         }
     }
 
@@ -278,7 +288,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     /** Whether a node, or a grant, is to be asked for, or will be when the change of its mode is over. */
     private boolean lacks() {
-        return fate.isOpen() && (parts.locks().lacks() || wishes.lacks(state::heldIn));
+        return fate.isOpen() && (parts.locks().lacks() || wishes.lacks(state::heldIn, parts::isSpare));
     }
 
     @Override
@@ -330,6 +340,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         TransactionSlot slot = slots.computeIfAbsent(name, fresh -> new TransactionSlot());
         Owner owner = parts.owner(name, options.owner());
         HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options.by(owner));
+        lease.ofNodes(parts.areParts(wishes.over(name)));
         HeldLease first = options.limitsHold() ? parts.endsWith(name) : null;
         if (first != null) {
             lease.endsWith(first);
@@ -467,17 +478,22 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             }
             slots.remove(name);
             agent.released(name);
-            boolean byItsNode = why.cause() == LeaseLoss.Cause.EXPIRED || why.cause() == LeaseLoss.Cause.DENIED;
-            if (byItsNode && parts.outlast(wishes.over(name))) {
+            List<LockName> over = wishes.over(name);
+            if (TransactionParts.isByItsNode(why) && parts.outlast(over, lease, why)) {
                 return;
             }
             boolean sound = fate.isSound();
-            LeaseLostException loss = new LeaseLostException(name, lease.token(), why);
+            LeaseLostException loss = parts.loss(over, lease, why);
             fate.lose(loss);
             if (sound) {
                 end(client.closed() ? new ClientClosedException(client.name(), name) : loss);
+                if (lease.isOfNodes() && why.cause() != LeaseLoss.Cause.CLIENT_CLOSED) {
+                    LockName lock = loss.name().orElse(name);
+                    effects.add(() -> client.log().lost(LockKey.lock(lock), loss.token(), loss.loss(), now()));
+                }
             }
-            effects.add(() -> lost.complete(why));
+            // This thread may be an engine's, where the lease was over before it was here.
+            effects.add(() -> client.events().complete(() -> lost.complete(loss.loss())));
         });
     }
 
@@ -712,10 +728,11 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                         lock + (waits ? " is being waited for; cancel that first" : " is not held"));
             }
             names.forEach(wishes::ensureNoneBelow);
-            // What becomes of a lock over nodes that is held, those say that have granted it until now.
-            boolean atEnough = parts.locks().isHeld(lock);
-            List<LockName> counted = atEnough ? parts.heldOf(lock) : names;
-            needed[0] = atEnough ? parts.locks().set(lock).needed() : names.size();
+            // What becomes of a lock over nodes that is held, those say that have granted it until now; what is left
+            // of one that is not says nothing.
+            boolean atNodes = parts.locks().has(lock);
+            List<LockName> counted = !atNodes ? names : parts.locks().isHeld(lock) ? parts.heldOf(lock) : List.of();
+            needed[0] = atNodes ? parts.locks().set(lock).needed() : names.size();
             parts.namesOf(lock).forEach(wishes::remove);
             parts.locks().forget(lock);
             for (LockName each : names) {
@@ -785,9 +802,15 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     /** Asks which lease is not believed, and has that say why. */
     private void ensureHeld(Supplier<@Nullable HeldLease> lost) {
         HeldLease lease = seen(lost);
-        if (lease != null) {
-            lease.ensureHeld();
+        if (lease == null) {
+            return;
         }
+        lease.endAsSeen();
+        LeaseLoss how = lease.loss();
+        if (how != null) {
+            throw seen(() -> parts.loss(wishes.over(lease.name()), lease, how));
+        }
+        lease.ensureHeld();
     }
 
     @Override
@@ -880,7 +903,12 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             effects.add(ofAgent::cancelAlarm);
             effects.add(parts::cancelAlarm);
             end(new IllegalStateException("the transaction " + id() + " was closed while it waited"));
-            held.addAll(state.releases());
+            boolean sound = fate.isSound();
+            held.addAll(state.releases(lock -> {
+                if (sound) {
+                    lostUnseen(lock);
+                }
+            }));
             slots.forEach((name, slot) -> {
                 if (slot.lease != null) {
                     client.transactions().usesNoMore(name, slot.lease.token());
@@ -960,10 +988,23 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             return Optional.of(known.loss());
         }
         HeldLease gone = seen(() -> state.lost(each -> state.isOf(each, lock)));
-        if (gone != null) {
-            gone.state(); // its loss is reported now, if it was not
+        if (gone == null) {
+            return Optional.empty();
         }
-        return Optional.ofNullable(gone == null ? null : gone.loss());
+        gone.endAsSeen(); // its loss is reported now, if it was not
+        LeaseLoss how = gone.loss();
+        return Optional.ofNullable(how)
+                .map(loss -> seen(() -> parts.loss(wishes.over(gone.name()), gone, loss))
+                        .loss());
+    }
+
+    /** The nodes of that lock say at its release that it was lost, of which nobody had heard. */
+    private void lostUnseen(LockName lock) {
+        LOG.log(
+                Level.WARNING,
+                "{0} has lost the lock {1}: too few of its nodes still held it when its release arrived",
+                client.name(),
+                lock);
     }
 
     private long now() {

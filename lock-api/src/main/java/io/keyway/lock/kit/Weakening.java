@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 record Weakening(ClientContext client, HeldLease from, HeldLease to, PendingAcquire pending) implements Releasable {
     static Weakening of(ClientContext client, HeldLease from, LockMode mode, ResolvedOptions options) {
         HeldLease to = new HeldLease(client, from.key(), mode, 1, options);
+        to.ofNodes(from.isOfNodes());
         Request request = new Request(
                 client.nextRequestId(),
                 from.key(),
@@ -42,7 +43,7 @@ record Weakening(ClientContext client, HeldLease from, HeldLease to, PendingAcqu
 
     /** Whether the grant is believed, in whichever mode; also while the one lease gives way to the other. */
     boolean isHeld() {
-        return from.isBelieved() || to.isBelieved() || (from.phase() == HeldLease.Phase.RELEASED && to.isAwaited());
+        return from.isBelieved() || pending.hasTakenOver(from);
     }
 
     @Override

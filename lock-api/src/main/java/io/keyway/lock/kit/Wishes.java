@@ -330,9 +330,16 @@ final class Wishes {
         }
     }
 
-    /** Whether a level that one of them needs, and cannot do without, is not held in a mode that serves it. */
-    boolean lacks(Function<LockName, @Nullable LockMode> held) {
-        return all.values().stream().anyMatch(wish -> !wish.spare && lacking(wish, held) != null);
+    /**
+     * Whether a level that one of them needs, and cannot do without, is not held in a mode that serves it.
+     *
+     * @param without also what the transaction can do without, though it is no spare wish
+     */
+    boolean lacks(Function<LockName, @Nullable LockMode> held, Predicate<LockName> without) {
+        return all.entrySet().stream()
+                .anyMatch(each -> !each.getValue().spare
+                        && lacking(each.getValue(), held) != null
+                        && !without.test(each.getKey()));
     }
 
     /** The first level that this lock, which is wished for, lacks; null if it has all. */

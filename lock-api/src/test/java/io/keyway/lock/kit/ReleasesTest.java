@@ -38,12 +38,15 @@ class ReleasesTest {
     }
 
     private final List<Part> parts = new ArrayList<>();
+    private int lost;
 
     private CompletableFuture<ReleaseOutcome> release(int held) {
         for (int i = 0; i < held; i++) {
             parts.add(new Part());
         }
-        return new Releases(List.copyOf(parts), 2).releaseAsync(TIME).toCompletableFuture();
+        return new Releases(List.copyOf(parts), 2, () -> lost++)
+                .releaseAsync(TIME)
+                .toCompletableFuture();
     }
 
     private void answers(int part, ReleaseOutcome outcome) {
@@ -68,7 +71,20 @@ class ReleasesTest {
         answers(1, ReleaseOutcome.RELEASED);
         assertThat(outcome).isNotDone();
         answers(2, ReleaseOutcome.ALREADY_LOST);
+        assertThat(outcome)
+                .as("the one that did not answer may have held it")
+                .isCompletedWithValue(ReleaseOutcome.UNKNOWN);
+        assertThat(lost).isZero();
+    }
+
+    @Test
+    void whatTooFewNodesCanHaveHeldWasLost() {
+        CompletableFuture<ReleaseOutcome> outcome = release(3);
+        answers(0, ReleaseOutcome.ALREADY_LOST);
+        answers(1, ReleaseOutcome.UNKNOWN);
+        answers(2, ReleaseOutcome.ALREADY_LOST);
         assertThat(outcome).isCompletedWithValue(ReleaseOutcome.ALREADY_LOST);
+        assertThat(lost).isEqualTo(1);
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Candidacy;
 import io.keyway.lock.Candidate;
+import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Election;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
@@ -23,12 +24,16 @@ import io.keyway.lock.Locks;
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,10 +74,14 @@ class SparePartsTest {
     }
 
     private LockClient client(String algorithm) {
-        LockClient client = Locks.open("lock:native:" + algorithm + "//" + String.join(",", nodes.nodes())
-                + "/keyway?closeTimeout=1s&" + TestMembers.limits(MAX_TTL));
+        LockClient client = Locks.open(url(algorithm));
         open.add(client);
         return client;
+    }
+
+    private String url(String algorithm) {
+        return "lock:native:" + algorithm + "//" + String.join(",", nodes.nodes()) + "/keyway?closeTimeout=1s&"
+                + TestMembers.limits(MAX_TTL);
     }
 
     /** The id of the node with that place in the order in which nodes are asked. */
@@ -181,6 +190,84 @@ class SparePartsTest {
         end(place + 1);
         holder.lost().toCompletableFuture().get(Patience.seconds(60), TimeUnit.SECONDS);
         assertThat(holder.status()).isEqualTo(Status.LOST);
+        assertThat(holder.unlock("x")).as("one part is left").isEqualTo(ReleaseOutcome.ALREADY_LOST);
+    }
+
+    /** Of a tree a node's part of one lock and that of another one, which is waited for, have a level in common. */
+    @Test
+    void aLockOfATreeOutlivesAMemberAtWhichItsTransactionWaitsForAnother() throws Exception {
+        LockClient other = client("");
+        LockTransaction writer = tree(other);
+        writer.lock("t/y", LockMode.EXCLUSIVE, nodes.nodes(), NodeRule.MAJORITY);
+        LockTransaction holder = tree(client(""));
+        holder.lock("t/x", LockMode.EXCLUSIVE, nodes.nodes(), NodeRule.MAJORITY);
+        for (String node : nodes.nodes()) {
+            untilHeld(other, "t/x", node);
+        }
+        holder.lockAsync(List.of(LockRequest.exclusive("t/y").at(nodes)));
+        untilWaiting(other, "t/y", node(0));
+        end(0);
+        await().atMost(Patience.of(PATIENCE))
+                .until(() -> holder.tokens("t/x").keySet().equals(Set.of(node(1), node(2))));
+        untilWaiting(other, "t/y", node(1));
+        holder.ensureHeld("t/x");
+        writer.close();
+        assertThat(holder.awaitAll(Patience.of(PATIENCE))).isTrue();
+        holder.ensureHeld();
+    }
+
+    private static LockTransaction tree(LockClient client) {
+        return client.transaction(TransactionOptions.defaults().withTree(true));
+    }
+
+    private static void untilHeld(LockClient observer, String name, String node) {
+        await().atMost(Patience.of(PATIENCE))
+                .until(() -> observer.admin()
+                        .show(LockKey.lock(NodeParts.part(LockName.of(name), node)))
+                        .filter(status -> !status.holders().isEmpty())
+                        .isPresent());
+    }
+
+    private static void untilWaiting(LockClient observer, String name, String node) {
+        await().atMost(Patience.of(PATIENCE))
+                .until(() -> observer.admin()
+                        .show(LockKey.lock(NodeParts.part(LockName.of(name), node)))
+                        .filter(status -> !status.waiters().isEmpty())
+                        .isPresent());
+    }
+
+    /** The one thread that completes futures is the caller's: nothing that blocks may wait for it. */
+    @Test
+    void aCallbackTakesAndGivesBackLocks() throws Exception {
+        ExecutorService callbacks = Executors.newSingleThreadExecutor();
+        open.add(callbacks::shutdownNow);
+        LockClient own = Locks.open(url(""), ClientOptions.defaults().withEventExecutor(callbacks));
+        open.add(own);
+        ReleaseOutcome outcome = callbacks
+                .submit(() -> {
+                    try (Lease lease = own.lock("x", nodes).acquire()) {
+                        lease.ensureHeld();
+                    }
+                    Lease again = own.lock("x", nodes)
+                            .tryAcquire(Patience.of(PATIENCE))
+                            .orElseThrow();
+                    return again.release();
+                })
+                .get(Patience.seconds(60), TimeUnit.SECONDS);
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        outcome = callbacks
+                .submit(() -> {
+                    try (LockTransaction transaction = own.transaction()) {
+                        transaction.lock("x", LockMode.EXCLUSIVE, nodes.nodes(), NodeRule.MAJORITY);
+                        ReleaseOutcome first = transaction.unlock("x");
+                        transaction.lock("x", LockMode.EXCLUSIVE, nodes.nodes(), NodeRule.MAJORITY);
+                        return first;
+                    }
+                })
+                .get(Patience.seconds(60), TimeUnit.SECONDS);
+        assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(client("").lock("x", nodes).tryAcquire(Patience.of(PATIENCE)))
+                .isPresent();
     }
 
     /** Also while the transaction waits for another lock. */
