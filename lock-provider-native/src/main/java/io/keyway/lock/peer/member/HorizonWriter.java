@@ -54,7 +54,7 @@ public final class HorizonWriter {
     private boolean listOpened;
 
     /**
-     * The first record of a life is on disk when this returns.
+     * The first record of a life is on disk when this returns, and its file of records counts.
      *
      * @param records where the records of the algorithm go; null if it has none
      * @param epoch of this life
@@ -94,6 +94,9 @@ public final class HorizonWriter {
         this.leave = leave;
         this.failed = failed;
         force();
+        if (records != null) {
+            records.counts();
+        }
     }
 
     /** Forces what a cell asks, then gives it {@link Input.Forced}. From the cell's thread; a cell's tickets rise. */

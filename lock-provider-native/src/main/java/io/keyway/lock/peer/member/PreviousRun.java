@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *       not the one that was written (a copy, a file that was restored or changed), all records are lost and the run
  *       waits as if its disk were new. They are removed from the disk before the run forces anything, since its first
  *       record makes the directory its own again. So a run may be killed at any moment of its start: the next one finds
- *       the directory as this one did, or without records.
+ *       the directory as this one did, or without records. Once the first record is on disk, so is its horizon: from
+ *       then on a file without records is no loss ({@link RecordFile#counts}), and the next run waits for the rest.
  * </ul>
  *
  * @param quarantine how long nothing may be granted, from the moment of the computation

@@ -40,10 +40,13 @@ import org.jspecify.annotations.Nullable;
  * <p>What is forced together is one group, with its number, its length and its sum. The caller waits for the disk,
  * and forces no more if that fails. So a group that is not whole and has none behind it is the last one, of which
  * nobody has heard: it is left out, with all its records. One that has a later group behind it was promised, as was
- * that: the file is damaged then, and all that was in it is lost. So it is if the file is missing or empty, or is not
- * the one that was written: each group says in which file it was written, and when. If the power fails while a group
- * is written, the file was changed later than its last whole group says: then the head of the one that is not whole
- * says when. A disk that changes the last group after it has written it is not guarded against.
+ * that: the file is damaged then, and all that was in it is lost. So it is if the file is missing or without a group,
+ * or is not the one that was written: each group says in which file it was written, and when. If the power fails while
+ * a group is written, the file was changed later than its last whole group says: then the head of the one that is not
+ * whole says when. A disk that changes the last group after it has written it is not guarded against.
+ *
+ * <p>The first group of a new file has no records ({@link #counts}). It is written when the member file says for how
+ * long what is lost is to be waited for. A file without it was made by a start that was cut short before.
  */
 public final class RecordFile implements AutoCloseable {
     private static final long MAGIC = 0x4b65797761795246L; // "KeywayRF"
@@ -204,7 +207,7 @@ public final class RecordFile implements AutoCloseable {
         }
         area = first(all, 1) > first(all, 0) ? 1 : 0;
         if (first(all, area) == 0) {
-            throw new Lost("nothing was forced in it");
+            throw new Lost("nothing was forced in it, and the start that made it was cut short");
         }
         ByteBuffer newest = readArea(all.slice(start(), room));
         Optional<String> altered = altered(newest, now);
@@ -309,6 +312,18 @@ public final class RecordFile implements AutoCloseable {
         DurableRecord record = codec.read(in);
         in.end();
         return record;
+    }
+
+    /**
+     * The member file says how long a run must wait for what may have been lost here: from now on the file counts, even
+     * if nothing else is forced in it. Otherwise each start would wait as long as the first one.
+     *
+     * @throws IOException as {@link #force}
+     */
+    void counts() throws IOException {
+        if (number == 0) {
+            force(List.of());
+        }
     }
 
     /** The machine that a record is of. */

@@ -130,6 +130,16 @@ class StartOverTest {
         }
     }
 
+    /** An operator starts it, ends it before anybody has asked it for anything, and starts it again. */
+    @Test
+    void aMemberOfLamportsQueueThatHasPromisedNothingWaitsForNothing() throws IOException {
+        Path data = directory.resolve("a");
+        start(data, "lamport", HOUR, true).close();
+        try (ClusterMember again = start(data, "lamport", HOUR, false)) {
+            assertThat(again.quarantined()).isFalse();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"lease", "lamport", "bakery", "failover"})
     void noStartMovesTheHorizonBack(String name) throws IOException {

@@ -3,16 +3,19 @@ package io.keyway.lock.peer.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.counter.CounterAlgorithm;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.net.CellHost;
 import io.keyway.lock.peer.os.BootClock;
 import io.keyway.lock.peer.os.FakeFacts;
 import io.keyway.lock.peer.session.MemberPromise;
+import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HorizonWriterTest {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
     private static final int CELLS = 64;
+    private static final RecordCodec CODEC = new CounterAlgorithm().records().orElseThrow();
 
     /** A cell that notes what it is told. */
     private static final class Cell implements CellHost {
@@ -170,6 +174,40 @@ class HorizonWriterTest {
         assertThat(told).containsExactly("opened");
         assertThat(stored().record().listOpened()).isTrue();
         assertThat(writer.last().listOpened()).isTrue();
+    }
+
+    /** Each of these runs is killed before its machines have forced anything. */
+    @Test
+    void whatWasLostIsWaitedForOnceHoweverOftenTheMemberStarts() throws Exception {
+        Path path = directory.resolve("records");
+        Duration full = Quarantine.full(settings.maxTtl());
+        Duration waited = Duration.ZERO;
+        for (int life = 0; life < 4; life++) {
+            try (MemberFile member = MemberFile.open(directory.resolve("member"), facts, settings);
+                    RecordFile records = RecordFile.open(path, CODEC, facts, Optional.empty())) {
+                PreviousRun former = member.previousRun(records.lost(), 1, facts.nano);
+                assertThat(former.quarantine().duration())
+                        .as("after %s: %s", waited, former.quarantine().reason())
+                        .isBetween(full.minus(waited), full.minus(waited).plusMillis(100));
+                HorizonWriter unused = new HorizonWriter(
+                        member,
+                        records,
+                        facts,
+                        disk,
+                        member.nextEpoch(0),
+                        settings.maxTtl().toNanos(),
+                        facts.nano + former.awaitedNanos(),
+                        facts.nano,
+                        true,
+                        0,
+                        this::check,
+                        failures::add);
+            }
+            facts.file(path);
+            facts.file(directory.resolve("member"));
+            facts.pass(Duration.ofSeconds(15));
+            waited = waited.plusSeconds(15);
+        }
     }
 
     private static void awaitNothing(CountDownLatch busy) {

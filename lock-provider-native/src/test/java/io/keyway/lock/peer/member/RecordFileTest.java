@@ -305,6 +305,24 @@ class RecordFileTest {
         assertThat(found(forced(tally("b", 7)))).containsExactly(tally("b", 7));
     }
 
+    /** A run leaves such a file that has waited for what was lost, and ends before its machines force anything. */
+    @Test
+    void aFileInWhichOnlyItsBeginningWasForcedIsThere() throws IOException {
+        try (RecordFile file = open()) {
+            assertThat(file.lost()).isPresent();
+            file.counts();
+        }
+        byte[] begun = Files.readAllBytes(path());
+        assertThat(found(begun)).isEmpty();
+        try (RecordFile again = open()) {
+            again.counts();
+        }
+        assertThat(Files.readAllBytes(path())).as("once").isEqualTo(begun);
+        assertThat(found(forced(tally("a", 1)))).containsExactly(tally("a", 1));
+        begun[FIRST + 1]++;
+        assertThat(lost(begun)).as("cut short").contains("nothing was forced in it");
+    }
+
     @Test
     void theNameOfTheFileIsOnDiskBeforeAnythingIsPromisedInIt() throws IOException {
         try (RecordFile file = open()) {
