@@ -20,6 +20,7 @@ import io.keyway.lock.group.GroupCallException;
 import io.keyway.lock.group.GroupMember;
 import io.keyway.lock.group.GroupOptions;
 import io.keyway.lock.tck.process.Patience;
+import io.keyway.lock.tck.proxy.Ports;
 import io.keyway.lock.tck.wrap.Proxies;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -36,6 +37,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +51,7 @@ import org.junit.jupiter.api.TestInfo;
 class ElectionGroupTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final LockKey LOCK = LockKey.lock("group");
+    private static final Logger LOG = Logger.getLogger("io.keyway.lock.group.Group");
 
     private String url = "";
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -379,5 +386,39 @@ class ElectionGroupTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> group.call(new byte[11], PATIENCE))
                 .withMessageContaining("at most 10 bytes, not 11");
+    }
+
+    @Test
+    void aLeaderThatIsNotReachedIsToldInTheLogAfterEightAttempts() throws Exception {
+        List<String> warnings = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord record) {
+                if (record.getLevel().equals(Level.WARNING)) {
+                    warnings.add(new SimpleFormatter().formatMessage(record));
+                }
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        LOG.addHandler(handler);
+        try {
+            String nobody = "127.0.0.1:" + Ports.free();
+            stand(client(), new Member("one"), GroupOptions.defaults().withAddress(nobody));
+            ElectionGroup follower = observe(new Member("other"));
+            await().atMost(Patience.of(PATIENCE)).until(() -> {
+                // Each call brings the next attempt forward.
+                CompletionStage<Void> unused = follower.cast(bytes("soon"), Duration.ofMillis(1));
+                return !warnings.isEmpty();
+            });
+            assertThat(warnings.get(0))
+                    .contains("one, who leads, is not reached", nobody + ": Connection refused", "tried 8 times");
+        } finally {
+            LOG.removeHandler(handler);
+        }
     }
 }
