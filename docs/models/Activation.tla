@@ -151,9 +151,10 @@ Uncount(h, l) ==
 
 Tell(h) == phase[h] = "lost" /\ Leave(h, TRUE)
 
-\* So many leaders have refused its ticket that no majority is left: it draws another one, as a new request.
+\* A leader has refused its ticket, and of the others no majority is there, or answers soon, which is any moment: it
+\* draws another one, as a new request.
 StartOver(h) ==
-    /\ phase[h] = "ticketed" /\ ~Majority(Leaders \ refused[h])
+    /\ phase[h] = "ticketed" /\ refused[h] # {}
     /\ phase' = [phase EXCEPT ![h] = "entering"]
     /\ round' = [round EXCEPT ![h] = @ + 1]
     /\ ticket' = [ticket EXCEPT ![h] = 0]
