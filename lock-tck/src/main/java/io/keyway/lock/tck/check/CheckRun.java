@@ -37,19 +37,21 @@ final class CheckRun {
             @Nullable String picture,
             List<String> notes,
             long took,
+            boolean patient,
             Duration stall) {
         Attempt inconclusive(String why) {
-            return new Attempt(Verdict.INCONCLUSIVE, why, first, true, rules, evidence, picture, notes, took, stall);
+            return new Attempt(
+                    Verdict.INCONCLUSIVE, why, first, true, rules, evidence, picture, notes, took, patient, stall);
         }
 
         Attempt noting(String note) {
             List<String> all = new ArrayList<>(notes);
             all.add(note);
-            return new Attempt(verdict, message, first, certain, rules, evidence, picture, all, took, stall);
+            return new Attempt(verdict, message, first, certain, rules, evidence, picture, all, took, patient, stall);
         }
 
         Attempt withHint(String other) {
-            return new Attempt(verdict, message, other, certain, rules, evidence, picture, notes, took, stall);
+            return new Attempt(verdict, message, other, certain, rules, evidence, picture, notes, took, patient, stall);
         }
     }
 
@@ -70,9 +72,7 @@ final class CheckRun {
         String before = "";
         for (int i = 0; ; i++) {
             Attempt attempt = attempt(here, i);
-            // Who waited for all of the patience has given a busy machine its time.
-            boolean patient = attempt.took() >= here.patience().toNanos();
-            patientAlways &= patient;
+            patientAlways &= attempt.patient();
             boolean doubtful = attempt.verdict() == Verdict.FAIL
                     && !attempt.certain()
                     && !run.clock().isVirtual();
@@ -82,7 +82,7 @@ final class CheckRun {
                         + attempt.stall().toMillis() + " ms, " + ATTEMPTS + " times over; at the last: ";
                 return result(attempt.inconclusive(stalls + attempt.message()), i);
             }
-            if (i == ATTEMPTS - 1 || !(stalled || (doubtful && !patient && StallMeter.machineIsBusy()))) {
+            if (i == ATTEMPTS - 1 || !(stalled || (doubtful && !attempt.patient() && StallMeter.machineIsBusy()))) {
                 return result(before.isEmpty() ? attempt : attempt.noting(before), i);
             }
             if (before.isEmpty()) {
@@ -199,6 +199,7 @@ final class CheckRun {
                 breach.picture().isEmpty() ? null : breach.picture(),
                 context.notes(),
                 took,
+                context.isPatient(),
                 Duration.ZERO);
     }
 
@@ -245,6 +246,7 @@ final class CheckRun {
                 story.map(Breach::picture).orElse(null),
                 context.notes(),
                 took,
+                context.isPatient(),
                 worstStallSince.apply(begun));
     }
 

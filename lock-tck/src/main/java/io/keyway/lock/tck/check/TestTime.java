@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How time passes in a check, and what it has under way meanwhile. Time passes only by {@link #pass}, {@link #until}
@@ -22,6 +23,7 @@ abstract class TestTime extends Expectations {
 
     final RunContext run;
     private final List<Task<?>> tasks = new CopyOnWriteArrayList<>();
+    private volatile @Nullable Long lastWait;
 
     TestTime(RunContext run) {
         this.run = run;
@@ -64,9 +66,22 @@ abstract class TestTime extends Expectations {
         return LockOptions.none().withTtl(ttl());
     }
 
-    /** How long something that must happen may take: a bound for liveness, never a measure. */
+    /**
+     * How long something that must happen may take: a bound for liveness, never a measure. It is asked for when the
+     * wait begins.
+     */
     public Duration patience() {
+        lastWait = now();
         return run.patience();
+    }
+
+    /**
+     * Whether the last wait has lasted for half of {@link #patience()}, the least for which checks wait: it gave a busy
+     * machine its time. A check of many short steps, each of them late, has not waited for one.
+     */
+    boolean isPatient() {
+        Long begun = lastWait;
+        return begun != null && now() - begun >= run.patience().toNanos() / 2;
     }
 
     /** The check's clock, in nanoseconds; compare by difference. */
@@ -118,7 +133,10 @@ abstract class TestTime extends Expectations {
 
     /** Lets time pass until the condition holds or the limit is reached; returns whether it holds. */
     public boolean happens(Duration limit, Callable<Boolean> condition) throws InterruptedException {
-        return run.clock().isVirtual() ? happensVirtually(limit, condition) : happensReally(limit, condition);
+        boolean happened =
+                run.clock().isVirtual() ? happensVirtually(limit, condition) : happensReally(limit, condition);
+        lastWait = happened ? null : lastWait;
+        return happened;
     }
 
     /**

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of a failure on a machine that stood still for an hour meanwhile. */
@@ -36,6 +37,21 @@ class CheckRunTest {
         @Hint("the question of the check")
         void failsByTime(CheckContext t) {
             t.expect(false, "it was late");
+        }
+
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
+        void failsAfterManySlowSteps(CheckContext t) throws Exception {
+            t.until("what was asked for is there", () -> true);
+            t.pass(Duration.ofHours(1));
+            t.expect(false, "it was late");
+        }
+
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
+        void failsAfterALongWait(CheckContext t) throws Exception {
+            t.pass(t.patience());
+            t.expect(false, "it never came");
         }
 
         @Check(rules = "LK-301")
@@ -113,6 +129,18 @@ class CheckRunTest {
                 .returns(Verdict.INCONCLUSIVE, CheckResult::verdict)
                 .returns(2, CheckResult::repeats);
         assertThat(resultOf("fails-in-time")).returns(Verdict.INCONCLUSIVE, CheckResult::verdict);
+    }
+
+    /** Those steps take as long as a wait may, but none of them has waited for anything. */
+    @Test
+    void aSlowMachineIsBlamedForSlowStepsAndNotForALongWait() {
+        RunContext hours = place(TckSubject.of(URL), new Skipping());
+        assertThat(resultOf("fails-after-many-slow-steps", Duration.ofHours(1), hours)
+                        .verdict())
+                .isEqualTo(Verdict.INCONCLUSIVE);
+        assertThat(resultOf("fails-after-a-long-wait", Duration.ofHours(1), hours)
+                        .verdict())
+                .isEqualTo(Verdict.FAIL);
     }
 
     @Test
@@ -211,7 +239,31 @@ class CheckRunTest {
         return new CheckRun(run, spec, since -> stall).run();
     }
 
+    /** A machine's clock on which a wait is over when it begins. */
+    private static final class Skipping implements CheckClock {
+        private final AtomicLong skipped = new AtomicLong();
+
+        @Override
+        public long now() {
+            return System.nanoTime() + skipped.get();
+        }
+
+        @Override
+        public void pass(Duration time) {
+            skipped.addAndGet(time.toNanos());
+        }
+
+        @Override
+        public boolean isVirtual() {
+            return false;
+        }
+    }
+
     private static RunContext place(TckSubject subject) {
+        return place(subject, new RealClock());
+    }
+
+    private static RunContext place(TckSubject subject, CheckClock clock) {
         Guarantees guarantees;
         try (LockClient client = Locks.open(URL)) {
             guarantees = client.guarantees();
@@ -228,7 +280,7 @@ class CheckRunTest {
                 Optional.empty(),
                 new Links(),
                 new AtomicBoolean(),
-                new RealClock(),
+                clock,
                 "run");
     }
 }
