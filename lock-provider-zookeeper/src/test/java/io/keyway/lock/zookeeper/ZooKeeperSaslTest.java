@@ -76,7 +76,7 @@ class ZooKeeperSaslTest {
     }
 
     private static LockClient client() {
-        return Locks.open(server.url() + "?ttl=30s&closeTimeout=2s");
+        return Locks.open(server.url() + "?ttl=30s&requestTimeout=20s&closeTimeout=2s");
     }
 
     @Test
