@@ -60,7 +60,8 @@ import org.jspecify.annotations.Nullable;
  * highest ticket. <i>Ticketed</i>: a majority has answered; its ticket is the highest of those, plus one.
  * <i>Holding</i>: a majority has it active, and its manager ({@link io.keyway.lock.peer.home.HomeManager}) was told so,
  * once. <i>Lost</i>: the majority is gone; its client was told, and may believe until a time. A request whose ticket
- * comes too late enters anew, under another number.
+ * comes too late enters anew, under another number: no leader is asked again for a ticket that it has refused, since it
+ * would refuse it again.
  *
  * <p><b>Messages</b> ({@link BakeryMessage}) to all leaders: ENTERING, ADDTICKET, DROPTICKET; to one of them
  * RELINQUISHED and STANDS. At each beginning of a session with a leader BEGIN, all that stands, END. BREAK and BROKEN
@@ -88,7 +89,7 @@ class BakeryHome implements Machine {
     private static final int COUNT = 1;
     /** Who has not answered for so long is named to those who wait, in nanoseconds. */
     private static final long ATTENTION = 1_000_000_000L;
-    /** After so long a holder tells those leaders that have not let it in. */
+    /** After so long a holder tells those leaders that have not let it in, or do not any more. */
     private static final long TELL = ATTENTION / 10;
 
     /**
@@ -352,18 +353,24 @@ class BakeryHome implements Machine {
             request.refused.add(leader);
             drawAgainIfMust(request, turn);
         } else {
+            request.tellAt = turn.now() + TELL; // if it holds: a spare part, should another leader be lost
             count(turn);
         }
     }
 
-    /** Of those that have not refused its ticket no majority is there. */
+    /**
+     * Of those that have not refused its ticket no majority is there, or answers: one may be silent for two leases, and
+     * those that have refused this ticket can let another one in.
+     */
     private boolean drawAgainIfMust(HomeRequest request, Turn turn) {
         if (request.phase != Phase.TICKETED || request.refused.isEmpty()) {
             return false;
         }
+        boolean lately = turn.now() - request.askedAt < ATTENTION;
         int left = 0;
         for (String leader : leaders) {
-            left += meetings.containsKey(leader) && !request.refused.contains(leader) ? 1 : 0;
+            boolean answers = lately || request.active.contains(leader) || request.behind.contains(leader);
+            left += answers && meetings.containsKey(leader) && !request.refused.contains(leader) ? 1 : 0;
         }
         if (isMajority(left)) {
             return false;

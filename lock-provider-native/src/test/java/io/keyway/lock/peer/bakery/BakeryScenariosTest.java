@@ -456,4 +456,49 @@ class BakeryScenariosTest {
         assertThat(world.holders()).isLessThanOrEqualTo(1);
         assertThat(world.holds("c")).containsExactly(2L);
     }
+
+    /** As above. Otherwise the loss of one of the other two leaders would end what the client holds. */
+    @Test
+    void aHolderTellsALeaderThatDoesNotLetItInAnyMore() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.ask("d", 1);
+        world.run();
+        world.pass(LEASE / 2);
+        world.tick("d"); // it has told all of them that it holds
+        world.run();
+        world.expire("b", "d");
+        world.run();
+        assertThat(world.letIn("b")).isEmpty();
+        world.pass(LEASE / 2);
+        world.tick("d");
+        world.run();
+        assertThat(world.letIn("b")).isEqualTo("d");
+        world.part("d", "a");
+        assertThat(world.holds("d")).containsExactly(1L);
+    }
+
+    /** Leader a has refused the ticket, b lets it in, and c, which has started anew, is silent for two leases. */
+    @Test
+    void whoIsRefusedByOneDrawsAgainWhenAnotherOneIsSilent() {
+        BakeryWorld world = new BakeryWorld(FOUR);
+        world.part("a", "b");
+        world.ask("b", 1);
+        world.run();
+        world.ask("d", 2);
+        world.run();
+        assertThat(world.letIn("a") + world.letIn("b") + world.letIn("c")).isEqualTo("dbb");
+        world.restart("c");
+        List.of("a", "b", "d").forEach(other -> world.meetAnew(other, "c"));
+        world.run();
+        assertThat(world.holds("b")).as("its majority of b and c is gone").isEmpty();
+        world.expire("a", "d");
+        world.run();
+        world.leave("b", 1);
+        world.run();
+        assertThat(world.holders()).isZero();
+        world.pass(LEASE);
+        world.tick("d");
+        world.run();
+        assertThat(world.holds("d")).containsExactly(2L);
+    }
 }
