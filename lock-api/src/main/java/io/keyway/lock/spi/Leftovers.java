@@ -10,8 +10,9 @@ import java.time.Duration;
 @FunctionalInterface
 public interface Leftovers {
     /**
-     * Removes all that was kept for good, as the floor of tokens, tables and directories. Called when no other client
-     * of the URL is open, and the last thing for which this one is used before it is closed.
+     * Removes all that was kept for good there, as the floor of tokens, tables and directories, and nothing else.
+     * Called when no other client of the URL is open, and the last thing for which this one is used before it is
+     * closed.
      *
      * @param limit how long it may take
      * @throws Exception if something may be left

@@ -56,7 +56,8 @@ public interface LockProvider {
     /**
      * {@return the URL of a place for a test that changes a store for good, on the same servers and with the same
      * rights as far as may be: its clients share neither locks nor tokens with those of the URL itself, and a client of
-     * it has {@link Leftovers}. Nothing is connected. Empty if there is no such place (LK-610)}
+     * it has {@link Leftovers}. Another word names another place. Nothing is connected. Empty if there is no such place
+     * (LK-610)}
      *
      * @param url the URL, with its options checked
      * @param word of the test, 13 letters and digits that no other test has

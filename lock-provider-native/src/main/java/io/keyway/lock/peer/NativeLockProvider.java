@@ -95,7 +95,8 @@ public final class NativeLockProvider implements LockProvider {
     @Override
     public Optional<LockUrl> testUrl(LockUrl url, String word) {
         return url.protocol().equals(Optional.of("local"))
-                ? Optional.of(url.withPath(LocalMode.directory(url) + "-tck-" + word))
+                ? Optional.of(url.withPath(
+                        LocalMode.directory(url).resolve("tck-" + word).toString()))
                 : Optional.empty();
     }
 

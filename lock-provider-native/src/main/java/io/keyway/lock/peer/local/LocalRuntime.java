@@ -156,7 +156,7 @@ public final class LocalRuntime implements ClientRuntime {
         });
         Leftovers leftovers = limit -> {
             close();
-            LocalDirectory.remove(config().directory().path());
+            LocalDirectory.remove(config().directory().path(), limit);
         };
         return Stream.of(watch, tracing, leftovers)
                 .filter(type::isInstance)

@@ -9,8 +9,10 @@ import io.keyway.lock.peer.os.LockFile;
 import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.os.SmallFiles;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -24,6 +26,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -95,11 +98,26 @@ public final class LocalDirectory {
         return base.resolve(".local/state/keyway").resolve(machineId(MACHINE_IDS));
     }
 
-    /** Removes a directory that no process uses any more, with all that is in it. */
-    public static void remove(Path directory) throws IOException {
-        try (Stream<Path> all = Files.walk(directory)) {
-            for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(each);
+    /**
+     * Removes a directory of which no client is left, with all that is in it. A host that is a process of its own ends
+     * when it finds {@link #CLIENTS} gone, and may write a file again before it does.
+     *
+     * @param limit how long that may take
+     * @throws IOException if something may be left
+     */
+    public static void remove(Path directory, Duration limit) throws IOException {
+        long end = System.nanoTime() + limit.toNanos();
+        Files.deleteIfExists(directory.resolve(CLIENTS));
+        while (Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
+            try (Stream<Path> all = Files.walk(directory)) {
+                for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.deleteIfExists(each);
+                }
+            } catch (DirectoryNotEmptyException | UncheckedIOException | NoSuchFileException e) {
+                if (System.nanoTime() - end > 0) {
+                    throw new IOException("files are written in " + directory + " all the time", e);
+                }
+                LockSupport.parkNanos(PATIENCE_NANOS / 100);
             }
         }
     }

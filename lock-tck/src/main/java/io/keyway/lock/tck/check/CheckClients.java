@@ -102,7 +102,12 @@ abstract class CheckClients extends TestTime {
      * Whether its provider takes that option, which is none of the common ones, and the subject's URL leaves it open.
      */
     public boolean takes(Option<?> option) {
-        return run.options().contains(option.name()) && !run.url().options().containsKey(option.name());
+        return offers(option) && !run.url().options().containsKey(option.name());
+    }
+
+    /** Whether its provider takes that option, which is none of the common ones. */
+    public boolean offers(Option<?> option) {
+        return run.options().contains(option.name());
     }
 
     /** How often something is repeated, by profile. */
@@ -179,7 +184,12 @@ abstract class CheckClients extends TestTime {
 
     /** The place for tests beside the subject's URL, if its provider names one. */
     public Optional<LockUrl> testUrl() {
-        return run.testUrl();
+        return run.place().url();
+    }
+
+    /** Whether the provider names the same place for other runs. */
+    public boolean sharesTestUrl() {
+        return run.place().isShared();
     }
 
     /** The subject's URL with one more option. */

@@ -2,21 +2,19 @@
 package io.keyway.lock.tck.check;
 
 import io.keyway.lock.ClientOptions;
-import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.spi.Interceptor;
-import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.process.ClientProcess;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -26,14 +24,12 @@ import org.jspecify.annotations.Nullable;
  * clients did. Everything it handed out ends with it.
  */
 public final class CheckContext extends CheckSteps implements AutoCloseable {
-    private static final Logger LOG = System.getLogger(CheckContext.class.getName());
-
     private final List<AutoCloseable> instruments = new CopyOnWriteArrayList<>();
     private final Server server;
     private volatile boolean broken;
 
-    /** The place for tests that this check may have changed for good. */
-    private volatile @Nullable LockUrl changed;
+    /** Why a place for tests could not be cleared. */
+    private volatile @Nullable Exception obstacle;
 
     CheckContext(RunContext run, String check, int attempt) {
         super(run, check, attempt);
@@ -110,41 +106,67 @@ public final class CheckContext extends CheckSteps implements AutoCloseable {
 
     /**
      * Where this check may change the store for good, as by a floor of tokens: the subject's URL if its store is thrown
-     * away, else the place for tests that the provider names; gives the check up if there is none. What is left there
-     * is removed at the end, if not by {@link #removeLeftovers} before.
+     * away, else the place for tests that the provider names; gives the check up if there is none, or none that is sure
+     * to be apart. What is left there is removed at the end.
      */
-    public LockUrl placeForGood() {
+    public LockUrl placeForGood() throws InterruptedException {
         if (subject().isThrowaway()) {
             return url();
         }
-        LockUrl place = run.testUrl()
+        LockUrl place = testUrl()
                 .orElseThrow(() -> skipped(
                         Verdict.NOT_RUN,
                         "it would change the store for good, and the provider names no place for tests beside the URL "
                                 + "(LockProvider.testUrl), nor is the store thrown away "
                                 + "(TckSubject.withThrowawayStore)"));
-        changesForGood(place);
+        boolean apart = !sharesTestUrl() && !place.equals(url());
+        if (apart) {
+            try (LockClient here = openUnrecorded(url(), ClientOptions.defaults());
+                    LockClient there = openPlace(place)) {
+                apart = TestPlace.areApart(here, there, freshName());
+            }
+        }
+        if (!apart) {
+            run.place().cleared();
+            throw skipped(
+                    Verdict.NOT_RUN,
+                    "it would change the store for good, and the place for tests that the provider names is not apart "
+                            + "from the URL (LK-610)");
+        }
         return place;
     }
 
-    /** What is left at that URL, a place for tests, is removed at the end, or by {@link #removeLeftovers}. */
-    public void changesForGood(LockUrl place) {
-        changed = place;
+    /**
+     * A client of that place for tests, not recorded, whose use the check may change for good; gives the check up if
+     * the subject's user may not use it. What is left there is removed at the end, or by {@link #removeLeftovers}.
+     */
+    public LockClient openPlace(LockUrl place) throws InterruptedException {
+        run.place().changes(place);
+        try {
+            LockClient client = openUnrecorded(place, ClientOptions.defaults());
+            try {
+                client.lock(freshName()).acquire().release();
+                return client;
+            } catch (InterruptedException | RuntimeException e) {
+                quietly(client);
+                throw e;
+            }
+        } catch (LockException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            run.place().cleared();
+            throw skipped(Verdict.NOT_RUN, "the place for tests at " + place + " cannot be used: " + e.getMessage());
+        }
     }
 
-    /** Closes all clients and removes what those of {@link #placeForGood} have left in a place for tests. */
+    /** Removes what is left in a place for tests, of which no client is open. */
     public void removeLeftovers() throws Exception {
-        closeClients();
-        LockUrl place = changed;
-        if (place == null) {
-            return;
+        LockUrl place = run.place().left().orElse(null);
+        if (place != null) {
+            TestPlace.remove(url(), place, subject().loader(), patience());
+            run.place().cleared();
         }
-        try (LockClient last = openUnrecorded(place, ClientOptions.defaults())) {
-            // An engine may connect with its first request only.
-            last.lock(freshName()).tryAcquire(patience()).ifPresent(Lease::close);
-            last.unwrap(Leftovers.class).remove(patience());
-        }
-        changed = null;
     }
 
     /** The subject's server, for checks with {@link Requirement#SERVER} or {@link Requirement#PAUSE}. */
@@ -175,11 +197,19 @@ public final class CheckContext extends CheckSteps implements AutoCloseable {
         for (AutoCloseable instrument : instruments) {
             quietly(instrument);
         }
+        closeClients();
         try {
             removeLeftovers();
         } catch (Exception e) {
-            LOG.log(Level.WARNING, () -> "What a check has left at " + changed + " could not be removed", e);
+            obstacle = e;
         }
+    }
+
+    /** Where something is left, and why, in words; empty if nothing is, after {@link #close()}. */
+    Optional<String> left() {
+        Exception why = obstacle;
+        String text = why == null ? "there was no time" : String.valueOf(why.getMessage());
+        return run.place().left().map(place -> TestPlace.text(place, text));
     }
 
     private void awaitServing() {

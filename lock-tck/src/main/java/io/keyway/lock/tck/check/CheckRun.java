@@ -50,6 +50,15 @@ final class CheckRun {
             return new Attempt(verdict, message, first, certain, rules, evidence, picture, all, took, patient, stall);
         }
 
+        /** With what is left in the user's store, which no verdict may hide. */
+        Attempt leaving(String left) {
+            String text = verdict == Verdict.FAIL
+                    ? message + "; and " + left
+                    : left + (message.isEmpty() ? "" : "; the check said: " + message);
+            Verdict known = verdict == Verdict.FAIL ? verdict : Verdict.INCONCLUSIVE;
+            return new Attempt(known, text, first, certain, rules, evidence, picture, notes, took, patient, stall);
+        }
+
         Attempt withHint(String other) {
             return new Attempt(verdict, message, other, certain, rules, evidence, picture, notes, took, patient, stall);
         }
@@ -121,7 +130,7 @@ final class CheckRun {
             }
         }
         close(context, here);
-        return attempt;
+        return context.left().map(attempt::leaving).orElse(attempt);
     }
 
     /** Returns why the check is given up; empty text if it ended. */
@@ -254,10 +263,12 @@ final class CheckRun {
     private static void close(CheckContext context, RunContext here) {
         Thread closing = new Thread(context::close, "tck-closing");
         closing.setDaemon(true);
+        boolean leaves = here.place().left().isPresent();
         closing.start();
         try {
-            closing.join((long)
-                    (here.config().checkLimit().toMillis() * here.config().timeFactor() / 3));
+            long limit = (long)
+                    (here.config().checkLimit().toMillis() * here.config().timeFactor() / 3);
+            closing.join(limit + (leaves ? 2 * here.patience().toMillis() : 0));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -43,7 +43,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -68,7 +67,8 @@ public final class Run {
             boolean overBackend,
             Set<Feature> features,
             Guarantees guarantees,
-            Optional<LockUrl> testUrl) {}
+            Optional<LockUrl> testUrl,
+            boolean sharesTestUrl) {}
 
     /** A run of these checks, as far as the configuration has them, of that subject. */
     public Run(Catalog catalog, TckSubject subject, TckConfig config, TckListener listener) {
@@ -86,7 +86,7 @@ public final class Run {
         } catch (InvalidLockUrlException e) {
             return cannotOpen("(no URL)", String.valueOf(e.getMessage()));
         }
-        String word = word();
+        String word = TestPlace.word();
         Opened opened;
         try {
             opened = withinLimit(opening(), () -> look(url, word));
@@ -103,7 +103,7 @@ public final class Run {
                 opened.reach(),
                 opened.overBackend(),
                 opened.info().options().stream().map(Option::name).collect(Collectors.toSet()),
-                opened.testUrl(),
+                new TestPlace(url, opened.testUrl(), opened.sharesTestUrl(), subject.loader(), this::left),
                 new Links(),
                 new AtomicBoolean(),
                 clock,
@@ -169,6 +169,12 @@ public final class Run {
         }
     }
 
+    private void left(Optional<LockUrl> place) {
+        synchronized (listener) {
+            listener.left(place);
+        }
+    }
+
     private void make(RunContext run, CheckSpec spec, StallMeter meter, Map<String, CheckResult> results) {
         synchronized (listener) {
             listener.started(spec.id());
@@ -197,12 +203,6 @@ public final class Run {
         CannotOpen(String message) {
             super(message);
         }
-    }
-
-    /** A segment of names that no other run has, always of one length. */
-    private static String word() {
-        long least = Long.parseLong("1000000000000", 36);
-        return Long.toString(ThreadLocalRandom.current().nextLong(least, Long.MAX_VALUE), 36);
     }
 
     /** Whether the time of a lease does not pass by itself. */
@@ -234,13 +234,13 @@ public final class Run {
         Discovery found = Locks.discover(subject.loader());
         ProviderInfo info = null;
         Scope reach = Scope.NETWORK;
-        Optional<LockUrl> testUrl = Optional.empty();
+        LockProvider chosen = null;
         for (LockProvider provider : found.providers()) {
             if (provider.schemes().contains(url.provider())) {
                 info = provider.info();
                 asked = info;
+                chosen = provider;
                 reach = provider.scope(url);
-                testUrl = provider.testUrl(url, word);
             }
         }
         ClientOptions named = ClientOptions.defaults().withName("tck-look");
@@ -259,15 +259,15 @@ public final class Run {
                 features.addAll(client.features());
                 guarantees = Objects.requireNonNull(client.guarantees(), "guarantees() of the client returned null");
             }
-            if (info == null) {
+            if (info == null || chosen == null) {
                 throw new CannotOpen("no provider says that it takes " + url);
             }
             Duration ttl = RunContext.within(guarantees, Duration.ofSeconds(10));
             ClientOptions terms = named.withDefaults(LockOptions.none().withTtl(ttl));
             try (LockClient client = Locks.open(url, terms, subject.loader())) {
                 // The first lock may start a server, which takes its time on a busy machine.
-                Optional<Lease> lease =
-                        client.lock("tck/look/" + word()).tryAcquire(opening().dividedBy(2));
+                Optional<Lease> lease = client.lock("tck/look/" + TestPlace.word())
+                        .tryAcquire(opening().dividedBy(2));
                 if (lease.isPresent() && subject.advance().isEmpty() && standsStill(lease.get())) {
                     throw new CannotOpen("the clock of " + url + " stands still: the TCK moves one only through"
                             + " TckSubject.withAdvance, from a program or LockTck; here, give a URL on the "
@@ -275,7 +275,10 @@ public final class Run {
                 }
                 lease.ifPresent(Lease::close);
             }
-            return new Opened(info, reach, overBackend.get(), features, guarantees, testUrl);
+            // The URL's options have been checked by now.
+            Optional<LockUrl> testUrl = chosen.testUrl(url, word);
+            boolean shared = testUrl.isPresent() && testUrl.equals(chosen.testUrl(url, TestPlace.word()));
+            return new Opened(info, reach, overBackend.get(), features, guarantees, testUrl, shared);
         } catch (InterruptedException e) {
             throw new CannotOpen("interrupted while opening " + url);
         } catch (LockException e) {

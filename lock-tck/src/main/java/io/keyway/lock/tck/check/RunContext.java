@@ -15,7 +15,6 @@ import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -30,7 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * @param reach who can share its locks
  * @param overBackend whether its clients are built over a {@code LockBackend}
  * @param options the names of those that its provider takes beside the common ones
- * @param testUrl where a check may change the store for good, if the provider names such a place
+ * @param place where a check may change the store for good
  * @param links what is known of its links
  * @param killed whether a check of the run has killed its server
  * @param clock of all checks
@@ -45,7 +44,7 @@ record RunContext(
         Scope reach,
         boolean overBackend,
         Set<String> options,
-        Optional<LockUrl> testUrl,
+        TestPlace place,
         Links links,
         AtomicBoolean killed,
         CheckClock clock,
@@ -56,7 +55,7 @@ record RunContext(
         Objects.requireNonNull(url, "url");
         features = Set.copyOf(features);
         options = Set.copyOf(options);
-        Objects.requireNonNull(testUrl, "testUrl");
+        Objects.requireNonNull(place, "place");
         Objects.requireNonNull(guarantees, "guarantees");
         Objects.requireNonNull(reach, "reach");
         Objects.requireNonNull(links, "links");
@@ -77,7 +76,7 @@ record RunContext(
                 reach,
                 overBackend,
                 options,
-                testUrl,
+                place,
                 links,
                 killed,
                 clock,

@@ -16,6 +16,7 @@ import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
+import io.keyway.lock.tck.check.Skipped;
 import io.keyway.lock.tck.check.Task;
 import java.util.Optional;
 
@@ -95,38 +96,56 @@ final class FloorChecks {
     @Check(rules = "LK-610", needs = Feature.FENCING, alone = true, from = Profile.SMOKE)
     @Hint("What of the store is shared by testUrl and the URL itself? What does Leftovers.remove leave there?")
     void aPlaceForTestsIsApartAndLeavesNothing(CheckContext t) throws Exception {
-        if (t.testUrl().isEmpty()) {
-            throw t.skipped(Verdict.NOT_APPLICABLE, "the provider names no place for tests (LockProvider.testUrl)");
+        LockUrl place = t.testUrl()
+                .orElseThrow(() -> t.skipped(
+                        Verdict.NOT_APPLICABLE, "the provider names no place for tests (LockProvider.testUrl)"));
+        t.never(place.equals(t.url()), "testUrl names the URL itself");
+        t.never(
+                t.sharesTestUrl(),
+                "testUrl names " + place + " whatever the word: of two runs at once one removes what the other has");
+        try (LockClient here = t.openUnrecorded(t.url(), ClientOptions.defaults())) {
+            Lease held = here.lock(t.name()).acquire();
+            long floor;
+            try (LockClient there = t.openPlace(place)) {
+                Optional<Lease> same = there.lock(t.name()).tryAcquire();
+                t.neverWhile(
+                        held, same.isEmpty(), "a lock that is held at the URL keeps others out in the place for tests");
+                floor = Math.max(held.token(), same.orElseThrow().token()) + FAR;
+                same.orElseThrow().release();
+            }
+            boolean floors = t.offers(CommonOptions.TOKEN_FLOOR) && hasRoom(floor);
+            if (floors) {
+                raises(t, place, here, floor);
+            }
+            t.removeLeftovers();
+            t.neverWhile(
+                    held,
+                    t.client("rival").lock(t.name()).tryAcquire().isPresent(),
+                    "a lock at the URL went with what was removed in the place for tests");
+            t.expect(held.isHeld(), "a lease at the URL ended when the place for tests was removed");
+            if (!floors) {
+                throw t.skipped(
+                        Verdict.NOT_APPLICABLE,
+                        "locks are apart; no floor was given, since the provider has no option "
+                                + CommonOptions.TOKEN_FLOOR + ", or its tokens have no room for one");
+            }
+            try (LockClient next = t.openPlace(place)) {
+                below(t, floor, "a client of the place, after its leftovers were removed,", take(next, t.name()));
+            }
+            t.removeLeftovers();
         }
-        LockUrl place = t.testUrl().get();
-        t.expect(!place.equals(t.url()), "testUrl names the URL itself");
-        LockClient here = t.client("at the URL");
-        Lease held = here.lock(t.name()).acquire();
-        long floor = held.token() + FAR;
-        boolean floors = takesFloors(t);
-        t.changesForGood(place);
-        try (LockClient there = t.openUnrecorded(place, ClientOptions.defaults())) {
-            Optional<Lease> same = there.lock(t.name()).tryAcquire(t.patience());
-            t.never(same.isEmpty(), "a lock that is held at the URL keeps others out in the place for tests");
-            floor = Math.max(floor, same.orElseThrow().token() + FAR);
-            same.orElseThrow().release();
-        }
-        held.release();
-        if (!floors || floor < 0) {
-            return;
-        }
+    }
+
+    /** Gives a floor in the place, of which the URL itself has nothing. */
+    private static void raises(CheckContext t, LockUrl place, LockClient here, long floor) throws Exception {
         LockUrl raised = place.withOption(CommonOptions.TOKEN_FLOOR.name(), Long.toString(floor));
         try (LockClient asking = t.openUnrecorded(raised, ClientOptions.defaults())) {
             above(t, floor, "the client that gave it", take(asking, t.name()));
+        } catch (InvalidLockUrlException e) {
+            throw refusesFloors(t, e);
         }
-        below(t, floor, "a client at the URL itself", take(here, t.name()));
+        below(t, floor, "a client at the URL itself", take(here, t.freshName()));
         below(t, floor, "a new client at the URL itself", take(t.client("late"), t.freshName()));
-        t.removeLeftovers();
-        t.changesForGood(place);
-        try (LockClient next = t.openUnrecorded(place, ClientOptions.defaults())) {
-            below(t, floor, "a client of the place, after its leftovers were removed,", take(next, t.name()));
-        }
-        t.removeLeftovers();
     }
 
     private static void below(CheckContext t, long floor, String who, Lease lease) {
@@ -136,13 +155,9 @@ final class FloorChecks {
                         + ", a floor that was given in the place for tests");
     }
 
-    private static boolean takesFloors(CheckContext t) {
-        return t.takes(CommonOptions.TOKEN_FLOOR);
-    }
-
     /** Where a floor may be given; gives the check up if nowhere, or if there is no option for it. */
-    private static LockUrl place(CheckContext t) {
-        if (!takesFloors(t)) {
+    private static LockUrl place(CheckContext t) throws InterruptedException {
+        if (!t.takes(CommonOptions.TOKEN_FLOOR)) {
             throw t.skipped(
                     Verdict.NOT_APPLICABLE,
                     "the provider has no option " + CommonOptions.TOKEN_FLOOR
@@ -158,15 +173,23 @@ final class FloorChecks {
     /** A floor that no token of the place has reached yet; gives the check up if there is none. */
     private static long farAbove(CheckContext t, LockClient client, LockUrl place) throws InterruptedException {
         long floor = take(client, t.name()).token() + FAR;
-        if (floor < 0 || floor > 1L << 62) {
+        if (!hasRoom(floor)) {
             throw t.skipped(Verdict.NOT_APPLICABLE, "the tokens of the subject have no room for a higher floor");
         }
         try {
             asking(t, place, floor);
         } catch (InvalidLockUrlException e) {
-            throw t.skipped(Verdict.NOT_APPLICABLE, "the provider takes no floor at this URL: " + e.getMessage());
+            throw refusesFloors(t, e);
         }
         return floor;
+    }
+
+    private static boolean hasRoom(long floor) {
+        return floor > 0 && floor <= 1L << 62;
+    }
+
+    private static Skipped refusesFloors(CheckContext t, InvalidLockUrlException e) {
+        return t.skipped(Verdict.NOT_APPLICABLE, "the provider takes no floor at this URL: " + e.getMessage());
     }
 
     private static LockClient asking(CheckContext t, LockUrl place, long floor) {

@@ -36,8 +36,18 @@ final class Child implements AutoCloseable {
         this.log = log;
     }
 
-    /** Starts one, which has the provider on its class path; told the rest by standard input. */
-    static Child start(String url, TckConfig config, List<Path> providerPath, ServerCommands commands, Path log)
+    /**
+     * Starts one, which has the provider on its class path; told the rest by standard input.
+     *
+     * @param place where it is to remove what another one has left, and do nothing else
+     */
+    static Child start(
+            String url,
+            TckConfig config,
+            List<Path> providerPath,
+            ServerCommands commands,
+            Path log,
+            Optional<String> place)
             throws IOException {
         List<String> classPath = new ArrayList<>(List.of(System.getProperty("java.class.path")));
         providerPath.forEach(entry -> classPath.add(entry.toString()));
@@ -52,7 +62,7 @@ final class Child implements AutoCloseable {
         Thread reader = new Thread(child::read, "tck-child-" + process.pid());
         reader.setDaemon(true);
         reader.start();
-        Message order = new Message.Order(url, config, log.toAbsolutePath().toString(), commands.fields());
+        Message order = new Message.Order(url, config, log.toAbsolutePath().toString(), commands.fields(), place);
         try {
             // Kept open: its end tells the child that the parent is gone.
             OutputStream in = process.getOutputStream();
@@ -99,6 +109,10 @@ final class Child implements AutoCloseable {
         if (report == null) {
             close();
             return new News.Silence();
+        }
+        if (report.isEmpty()) {
+            // The end is there for whoever asks again.
+            reports.add(report);
         }
         return report.<News>map(News.Report::new).orElseGet(() -> new News.End(exitCode()));
     }

@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class IsolatedRun {
     private static final int DEATHS = 5;
+    /** Of what a child left, with the start of a JVM and of the provider. */
+    private static final Duration REMOVAL = Duration.ofSeconds(20);
+
     private static final int LAST_LINES = 15;
     private static final int LAST_BYTES = 16_384;
 
@@ -47,6 +50,9 @@ final class IsolatedRun {
     private final Map<String, CheckResult> results = new LinkedHashMap<>();
     private final Set<String> running = new LinkedHashSet<>();
     private final List<String> suspects = new ArrayList<>();
+    /** Where a check may have left something. */
+    private Optional<String> changed = Optional.empty();
+
     private @Nullable TckResult subject;
     private @Nullable Child child;
     private volatile boolean cancelled;
@@ -54,7 +60,11 @@ final class IsolatedRun {
     private @Nullable Crowd crowd;
 
     /** How a child ended. */
-    private record Death(String how, String stack, boolean proven) {}
+    private record Death(String how, String stack, boolean proven) {
+        Death adding(String text) {
+            return new Death(how + text, stack, proven);
+        }
+    }
 
     /**
      * A run.
@@ -106,7 +116,7 @@ final class IsolatedRun {
             int parallel = suspects.isEmpty() ? config.parallel() : 1;
             TckConfig some = config.withParallel(parallel)
                     .withOnly(batch.stream().map(id -> id + "/").toList());
-            Child started = Child.start(url, some, providerPath, commands, log);
+            Child started = Child.start(url, some, providerPath, commands, log, Optional.empty());
             synchronized (this) {
                 child = started;
                 if (cancelled) {
@@ -116,16 +126,21 @@ final class IsolatedRun {
             try (started) {
                 Outcome outcome = follow(started, Set.copyOf(batch));
                 deaths += outcome.death() == null ? 0 : 1;
+                String unremoved = removeLeftovers(started);
                 trouble = cancelled
-                        ? new Trouble(Trouble.Kind.CANCELLED, "the run was cancelled")
-                        : judge(outcome, batch);
+                        ? new Trouble(Trouble.Kind.CANCELLED, "the run was cancelled" + unremoved)
+                        : judge(outcome.adding(unremoved), batch);
             }
         }
         return result(trouble);
     }
 
     private record Outcome(
-            @Nullable TckResult result, @Nullable Death death) {}
+            @Nullable TckResult result, @Nullable Death death) {
+        Outcome adding(String text) {
+            return death == null || text.isEmpty() ? this : new Outcome(result, death.adding(text));
+        }
+    }
 
     /** The checks that have no result. */
     private List<String> left() {
@@ -159,6 +174,8 @@ final class IsolatedRun {
                 started(started.id());
             } else if (message instanceof Message.Finished finished) {
                 finished(finished.check(), batch);
+            } else if (message instanceof Message.Left where) {
+                changed = where.place();
             } else if (message instanceof Message.Dying dying) {
                 lastWords = Optional.of(dying);
             } else if (message instanceof Message.Ended ended) {
@@ -169,6 +186,33 @@ final class IsolatedRun {
             }
         }
         return new Outcome(null, null);
+    }
+
+    /**
+     * What a child has left in a place for tests, which had no time to remove it, another one removes. Returns empty
+     * text, or what is to be said of it.
+     */
+    private String removeLeftovers(Child ended) throws IOException, InterruptedException {
+        ended.close();
+        // Of a run that was cancelled the last reports have not been read.
+        while (ended.next(REMOVAL) instanceof Child.News.Report report) {
+            if (report.message() instanceof Message.Left where) {
+                changed = where.place();
+            }
+        }
+        Optional<String> place = changed;
+        changed = Optional.empty();
+        if (place.isEmpty()) {
+            return "";
+        }
+        try (Child remover = Child.start(url, config, providerPath, commands, log, place)) {
+            Child.News news = remover.next(REMOVAL.multipliedBy((long) Math.ceil(config.timeFactor())));
+            if (!(news instanceof Child.News.Report report)) {
+                return "; what is left at " + LockUrl.parse(place.get())
+                        + ", a place for tests, was not removed in time; remove it yourself";
+            }
+            return report.message() instanceof Message.Broken broken ? "; " + broken.stack() : "";
+        }
     }
 
     private void opened(TckResult result) {

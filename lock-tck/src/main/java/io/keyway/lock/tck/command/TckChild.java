@@ -1,12 +1,14 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.command;
 
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckListener;
 import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
+import io.keyway.lock.tck.check.TestPlace;
 import io.keyway.lock.tck.command.Wire.Message;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
@@ -19,8 +21,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The JVM that a provider is tested in. It is told the URL and the configuration on standard input, so that no secret
@@ -28,6 +33,9 @@ import java.util.Map;
  * standard error. When the parent is gone, it ends.
  */
 final class TckChild {
+    private static final Duration REMOVAL = Duration.ofSeconds(10);
+    private static final Duration END = Duration.ofSeconds(20);
+
     private final PrintStream wire;
     private volatile boolean done;
 
@@ -42,7 +50,22 @@ final class TckChild {
         System.setIn(InputStream.nullInputStream());
         Message.Order order = (Message.Order) Wire.parse(in.readLine()).orElseThrow();
         TckSubject subject = ServerCommands.of(order.server()).onto(TckSubject.of(order.url()), Path.of(order.log()));
-        new TckChild(wire).run(in, subject, order.config());
+        TckChild child = new TckChild(wire);
+        if (order.place().isPresent()) {
+            child.remove(in, subject, order.place().get(), order.config());
+        } else {
+            child.run(in, subject, order.config());
+        }
+        System.exit(0);
+    }
+
+    private void remove(BufferedReader in, TckSubject subject, String place, TckConfig config) {
+        endWith(in);
+        done = true;
+        Duration limit = Duration.ofMillis((long) (REMOVAL.toMillis() * config.timeFactor()));
+        say(TestPlace.obstacle(LockUrl.parse(subject.url()), LockUrl.parse(place), subject.loader(), limit)
+                .<Message>map(Message.Broken::new)
+                .orElseGet(() -> new Message.Left(Optional.empty())));
     }
 
     private void run(BufferedReader in, TckSubject subject, TckConfig config) throws InterruptedException {
@@ -58,7 +81,6 @@ final class TckChild {
             done = true;
             say(new Message.Broken(stack.toString()));
         }
-        System.exit(0);
     }
 
     private TckListener listener() {
@@ -71,6 +93,11 @@ final class TckChild {
             @Override
             public void started(String id) {
                 say(new Message.Started(id));
+            }
+
+            @Override
+            public void left(Optional<LockUrl> place) {
+                say(new Message.Left(place.map(LockUrl::reveal)));
             }
 
             @Override
@@ -89,22 +116,28 @@ final class TckChild {
     }
 
     private static void endWith(BufferedReader parent) {
-        Thread watch = new Thread(
-                () -> {
-                    try {
-                        while (parent.readLine() != null) {
-                            // The parent has nothing more to say.
-                        }
-                    } catch (IOException e) {
-                        // As good as the end.
-                    }
-                    Runtime.getRuntime().halt(1);
-                },
-                "tck-parent");
-        watch.setDaemon(true);
-        watch.start();
+        daemon("tck-parent", () -> {
+            try {
+                while (parent.readLine() != null) {
+                    // The parent has nothing more to say.
+                }
+            } catch (IOException e) {
+                // As good as the end.
+            }
+            // What a check has left is removed on the way, unless the provider stands in it.
+            daemon("tck-end", () -> {
+                LockSupport.parkNanos(END.toNanos());
+                Runtime.getRuntime().halt(1);
+            });
+            System.exit(1);
+        });
     }
 
+    private static void daemon(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
     /** Before its time: who ends this JVM, and what it was about. */
     private void lastWords() {
         if (done) {

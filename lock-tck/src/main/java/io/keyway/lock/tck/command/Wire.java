@@ -33,8 +33,12 @@ final class Wire {
 
     /** One line. */
     sealed interface Message {
-        /** Parent to child, once: what to run; {@code server} are the fields of {@link ServerCommands}. */
-        record Order(String url, TckConfig config, String log, List<String> server) implements Message {}
+        /**
+         * Parent to child, once: what to run; {@code server} are the fields of {@link ServerCommands}. With a place for
+         * tests nothing is run, but what another child has left there is removed.
+         */
+        record Order(String url, TckConfig config, String log, List<String> server, Optional<String> place)
+                implements Message {}
 
         /** The URL was opened. */
         record Opened(TckResult subject) implements Message {}
@@ -44,6 +48,9 @@ final class Wire {
 
         /** A check has ended. */
         record Finished(CheckResult check) implements Message {}
+
+        /** A check may leave something at that URL from now on; empty: nothing is left any more. */
+        record Left(Optional<String> place) implements Message {}
 
         /** The run has ended; the results of its checks were told before. */
         record Ended(TckResult subject) implements Message {}

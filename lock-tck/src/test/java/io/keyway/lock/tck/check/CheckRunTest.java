@@ -22,7 +22,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -277,7 +276,7 @@ class CheckRunTest {
                 Scope.JVM,
                 true,
                 Set.of(),
-                Optional.empty(),
+                RunContextTest.noPlace(URL),
                 new Links(),
                 new AtomicBoolean(),
                 clock,

@@ -63,6 +63,12 @@ class RunContextTest {
         }
     }
 
+    /** The place for tests of a provider that names none. */
+    static TestPlace noPlace(String url) {
+        return new TestPlace(
+                LockUrl.parse(url), Optional.empty(), false, RunContextTest.class.getClassLoader(), where -> {});
+    }
+
     private static RunContext place(String url, double factor, Guarantees guarantees) {
         return new RunContext(
                 TckSubject.of(url),
@@ -73,7 +79,7 @@ class RunContextTest {
                 Scope.NETWORK,
                 true,
                 Set.of(),
-                Optional.empty(),
+                noPlace(url),
                 new Links(),
                 new AtomicBoolean(),
                 new RealClock(),

@@ -2,6 +2,7 @@
 package io.keyway.lock.tck.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.tck.CheckResult;
 import io.keyway.lock.tck.Profile;
@@ -12,12 +13,20 @@ import io.keyway.lock.tck.TckResult.Outcome;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.command.OddProviders.Defect;
+import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.ChildProcess;
 import io.keyway.lock.tck.process.Patience;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -177,6 +186,75 @@ class IsolatedRunTest {
         assertThat(run.checks())
                 .hasSize(TckRunner.planned(TckConfig.of(Profile.SMOKE)).size());
         assertThat(run.count(Verdict.FAIL)).isLessThanOrEqualTo(5);
+    }
+
+    private IsolatedRun onRows(String defect) {
+        return new IsolatedRun(
+                "lock:row-mutant:" + defect + "://" + directory.resolve("rows"),
+                TckConfig.of(Profile.SMOKE).withOnly(List.of("LK-608/each-token")),
+                List.of(),
+                ServerCommands.none(),
+                directory.resolve("provider.log"),
+                listener());
+    }
+
+    private List<String> places() throws IOException {
+        try (Stream<Path> all = Files.list(directory)) {
+            return all.map(path -> path.getFileName().toString())
+                    .filter(name -> name.startsWith("rows-tck-"))
+                    .toList();
+        }
+    }
+
+    private void awaitPlace() {
+        await("a check uses its place for tests")
+                .atMost(Patience.of(Duration.ofSeconds(60)))
+                .until(() -> !places().isEmpty());
+    }
+
+    @Test
+    void whatAJvmThatEndedLeftInAPlaceForTestsIsRemoved() throws Exception {
+        TckResult run = onRows("ends-the-jvm").run();
+        assertThat(run.checks().get(0).message()).contains("exit code 7").doesNotContain("not removed");
+        assertThat(places()).isEmpty();
+        assertThat(directory.resolve("rows")).exists();
+    }
+
+    @Test
+    void whatACancelledRunLeftInAPlaceForTestsIsRemoved() throws Exception {
+        IsolatedRun run = onRows("hangs");
+        CompletableFuture<TckResult> result = new CompletableFuture<>();
+        Thread runs = new Thread(() -> {
+            try {
+                result.complete(run.run());
+            } catch (Exception e) {
+                result.completeExceptionally(e);
+            }
+        });
+        runs.start();
+        awaitPlace();
+        run.cancel();
+        assertThat(result.get().outcome()).isEqualTo(Outcome.CANCELLED);
+        assertThat(result.get().trouble().orElseThrow().message()).doesNotContain("not removed");
+        assertThat(places()).isEmpty();
+    }
+
+    @Test
+    void whatAJvmWithoutAParentLeftInAPlaceForTestsIsRemoved() throws Exception {
+        Wire.Message order = new Wire.Message.Order(
+                "lock:row-mutant:hangs://" + directory.resolve("rows"),
+                TckConfig.of(Profile.SMOKE).withOnly(List.of("LK-608/each-token")),
+                directory.resolve("provider.log").toString(),
+                ServerCommands.none().fields(),
+                Optional.empty());
+        List<String> command = ChildJvm.command(TckChild.class);
+        try (ChildProcess child = ChildProcess.start(Map.of(), command)) {
+            child.type(Wire.line(order) + "\n");
+            awaitPlace();
+            child.endInput();
+            assertThat(child.exitCode()).isEqualTo(1);
+        }
+        assertThat(places()).isEmpty();
     }
 
     @Test

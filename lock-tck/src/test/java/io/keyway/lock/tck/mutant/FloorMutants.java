@@ -1,8 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.mutant;
 
+import io.keyway.lock.CommonOptions;
 import io.keyway.lock.Feature;
 import io.keyway.lock.LockKey;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.ReferenceWorld;
@@ -14,12 +16,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /** Defects in what becomes of a floor of tokens. */
 final class FloorMutants {
+
+    static final String ONE_PLACE = "one-place-for-all-runs";
+    static final String NO_PLACE = "no-place-of-its-own";
 
     static final List<Mutant> ALL = List.of(
             Mutant.store("180", "floor-unheard", "a floor of tokens is ignored", "LK-608", Unheard::new),
@@ -50,7 +57,29 @@ final class FloorMutants {
                     "floor-left-behind",
                     "what a test leaves in the place for tests is not removed",
                     "LK-610",
-                    LeftBehind::new));
+                    LeftBehind::new),
+            Mutant.backend(
+                    "187",
+                    "removal-takes-all",
+                    "with the place for tests goes what the URL itself has",
+                    "LK-610",
+                    TakesAll::new),
+            Mutant.backend("188", ONE_PLACE, "all runs have one place for tests", "LK-610", ReferenceBackend::new),
+            Mutant.backend(
+                    "189",
+                    NO_PLACE,
+                    "the place for tests is that of the URL, written in another way",
+                    "LK-610",
+                    ReferenceBackend::new));
+
+    /** Where a mutant of that name says that its place for tests is. */
+    static LockUrl place(LockUrl url, String mutant, String word) {
+        return switch (mutant) {
+            case ONE_PLACE -> url.withPath("/tests");
+            case NO_PLACE -> url.withOption(CommonOptions.NAME.name(), "tests-" + word);
+            default -> url.withPath("/" + word);
+        };
+    }
 
     private FloorMutants() {}
 
@@ -140,6 +169,29 @@ final class FloorMutants {
         public <T> Optional<T> unwrap(Class<T> type) {
             Leftovers nothing = limit -> {};
             return type == Leftovers.class ? Optional.of(type.cast(nothing)) : super.unwrap(type);
+        }
+    }
+
+    private static final class TakesAll extends ReferenceBackend {
+        private static final Queue<TakesAll> ALL_OF_THEM = new ConcurrentLinkedQueue<>();
+
+        TakesAll(ReferenceWorld world, TimeSource time, Set<Feature> features, String trouble) {
+            super(world, time, features, trouble);
+            ALL_OF_THEM.add(this);
+        }
+
+        private Leftovers own() {
+            return super.unwrap(Leftovers.class).orElseThrow();
+        }
+
+        @Override
+        public <T> Optional<T> unwrap(Class<T> type) {
+            Leftovers all = limit -> {
+                for (TakesAll each : ALL_OF_THEM) {
+                    each.own().remove(limit);
+                }
+            };
+            return type == Leftovers.class ? Optional.of(type.cast(all)) : super.unwrap(type);
         }
     }
 

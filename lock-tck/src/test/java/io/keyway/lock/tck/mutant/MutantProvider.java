@@ -11,6 +11,7 @@ import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.ProviderInfo;
 import io.keyway.lock.spi.TimeSource;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -29,6 +30,11 @@ public final class MutantProvider extends ReferenceProvider {
     public ProviderInfo info() {
         ProviderInfo sane = super.info();
         return new ProviderInfo("Keyway mutant", sane.version(), sane.apiLevel(), sane.options());
+    }
+
+    @Override
+    public Optional<LockUrl> testUrl(LockUrl url, String word) {
+        return Optional.of(FloorMutants.place(url, url.hosts().get(0).name(), word));
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowBackend;
 import io.keyway.lock.kit.table.RowStore;
 import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.Leftovers;
 import io.keyway.lock.spi.NotExecutedException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -22,8 +23,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -43,7 +46,15 @@ final class RowMutant implements RowStore {
         /** A withdrawal is remembered for one ttl, by the lease that the request had. */
         MEMORY_OF_ONE_TTL,
         /** No entry ends before five seconds have passed, and nothing says so. */
-        LEAST_TERM
+        LEAST_TERM,
+        /** Who gives a floor ends the JVM. */
+        ENDS_THE_JVM,
+        /** Who gives a floor waits for ever. */
+        HANGS,
+        /** Nobody may use the place for tests. */
+        FORBIDDEN_PLACE,
+        /** What is left in the place for tests cannot be removed. */
+        STICKY_PLACE
     }
 
     static final Set<Feature> FEATURES = RowBackend.FEATURES;
@@ -70,10 +81,12 @@ final class RowMutant implements RowStore {
 
     private final Path file;
     private final Defect defect;
+    private final long floor;
 
-    RowMutant(Path file, Defect defect) {
+    RowMutant(Path file, Defect defect, long floor) {
         this.file = file;
         this.defect = defect;
+        this.floor = floor;
     }
 
     private long now() {
@@ -127,6 +140,17 @@ final class RowMutant implements RowStore {
 
     @Override
     public Written write(Write write, Deadline deadline) throws Exception {
+        Written written = writes(write, deadline);
+        if (floor > 0 && defect == Defect.ENDS_THE_JVM) {
+            Runtime.getRuntime().halt(7);
+        }
+        if (floor > 0 && defect == Defect.HANGS) {
+            new CountDownLatch(1).await();
+        }
+        return written;
+    }
+
+    private Written writes(Write write, Deadline deadline) throws Exception {
         return with(deadline, lines -> {
             LockKey key = write.key();
             Stored stands = stored(lines, key);
@@ -149,7 +173,7 @@ final class RowMutant implements RowStore {
         if (defect == Defect.TOKENS_OF_THE_WALL_CLOCK) {
             return System.currentTimeMillis() * 1000 + System.nanoTime() / 1000 % 1000;
         }
-        long next = Long.parseLong(lines.getOrDefault("version", "0")) + 1;
+        long next = Math.max(floor, Long.parseLong(lines.getOrDefault("version", "0"))) + 1;
         lines.put("version", Long.toString(next));
         return next;
     }
@@ -175,6 +199,17 @@ final class RowMutant implements RowStore {
                     entry.before()));
         }
         return new Row(entries);
+    }
+
+    @Override
+    public <T> Optional<T> unwrap(Class<T> type) {
+        Leftovers leftovers = limit -> {
+            if (defect == Defect.STICKY_PLACE) {
+                throw new IOException("this user may not remove it");
+            }
+            Files.deleteIfExists(file);
+        };
+        return type.isInstance(leftovers) ? Optional.of(type.cast(leftovers)) : Optional.empty();
     }
 
     @Override

@@ -1,0 +1,178 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.tck.check;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.Locks;
+import io.keyway.lock.spi.Leftovers;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The place beside the subject's URL that the checks of a run may change for good ({@code LockProvider.testUrl}), and
+ * whether something may be left there. What is left when this JVM ends is removed by a shutdown hook; who started the
+ * JVM hears of it too, for an end that runs no hooks. Any thread may ask.
+ */
+public final class TestPlace {
+    private static final Logger LOG = System.getLogger(TestPlace.class.getName());
+    private static final Duration AT_EXIT = Duration.ofSeconds(10);
+
+    private final LockUrl subject;
+    private final Optional<LockUrl> url;
+    private final boolean shared;
+    private final ClassLoader loader;
+    private final Consumer<Optional<LockUrl>> told;
+    private @Nullable LockUrl left;
+    private @Nullable Thread hook;
+
+    /**
+     * A place in which nothing is left.
+     *
+     * @param subject the URL that is tested
+     * @param url the place; empty if the provider names none
+     * @param shared whether the provider names the same for another run
+     * @param loader finds the provider
+     * @param told hears what may be left from now on, and when nothing is
+     */
+    TestPlace(
+            LockUrl subject,
+            Optional<LockUrl> url,
+            boolean shared,
+            ClassLoader loader,
+            Consumer<Optional<LockUrl>> told) {
+        this.subject = subject;
+        this.url = url;
+        this.shared = shared;
+        this.loader = loader;
+        this.told = told;
+    }
+
+    /** A segment of names that no other run has, always of one length. */
+    static String word() {
+        long least = Long.parseLong("1000000000000", 36);
+        return Long.toString(ThreadLocalRandom.current().nextLong(least, Long.MAX_VALUE), 36);
+    }
+
+    Optional<LockUrl> url() {
+        return url;
+    }
+
+    boolean isShared() {
+        return shared;
+    }
+
+    /** Where something may be left. */
+    synchronized Optional<LockUrl> left() {
+        return Optional.ofNullable(left);
+    }
+
+    /** A client is about to be opened there. */
+    void changes(LockUrl where) {
+        synchronized (this) {
+            if (left == null) {
+                hook = atExit(where);
+            }
+            left = where;
+        }
+        told.accept(Optional.of(where));
+    }
+
+    /** Nothing is left there. */
+    void cleared() {
+        Thread former;
+        synchronized (this) {
+            left = null;
+            former = hook;
+            hook = null;
+        }
+        told.accept(Optional.empty());
+        if (former != null) {
+            try {
+                Runtime.getRuntime().removeShutdownHook(former);
+            } catch (IllegalStateException e) {
+                // It runs already, and finds nothing.
+            }
+        }
+    }
+
+    private @Nullable Thread atExit(LockUrl where) {
+        Thread thread = new Thread(() -> removeAtExit(where), "tck-place");
+        try {
+            Runtime.getRuntime().addShutdownHook(thread);
+            return thread;
+        } catch (IllegalStateException e) {
+            return null;
+        }
+    }
+
+    /** A provider that hangs must not keep the JVM. */
+    private void removeAtExit(LockUrl where) {
+        Thread work = new Thread(
+                () -> obstacle(subject, where, loader, AT_EXIT.dividedBy(2))
+                        .ifPresent(why -> LOG.log(Level.WARNING, "What a check has left is still there: " + why)),
+                "tck-place-removal");
+        work.setDaemon(true);
+        work.start();
+        try {
+            work.join(AT_EXIT.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Removes what is left at the place, if that is no place of applications: one in which a lock can be had while it
+     * is held at the subject's URL.
+     *
+     * @param loader finds the provider
+     * @param limit how long the removal may take
+     * @throws Exception if something may be left
+     */
+    public static void remove(LockUrl subject, LockUrl place, ClassLoader loader, Duration limit) throws Exception {
+        ClientOptions named = ClientOptions.defaults().withName("tck-place");
+        try (LockClient here = Locks.open(subject, named, loader);
+                LockClient there = Locks.open(place, named, loader)) {
+            if (!areApart(here, there, "tck/place/" + word())) {
+                throw new IllegalStateException(
+                        "a lock that is held at " + subject + " keeps others out there, so that it may be in use");
+            }
+            there.unwrap(Leftovers.class).remove(limit);
+        }
+    }
+
+    /** As {@link #remove}; returns why something may be left, without secrets, and where. Empty if nothing is. */
+    public static Optional<String> obstacle(LockUrl subject, LockUrl place, ClassLoader loader, Duration limit) {
+        try {
+            remove(subject, place, loader, limit);
+            return Optional.empty();
+        } catch (Exception e) {
+            return Optional.of(SecretMasker.of(subject).text(text(place, String.valueOf(e.getMessage()))));
+        }
+    }
+
+    static String text(LockUrl place, String why) {
+        return "what is left at " + place + ", a place for tests, was not removed: " + why + "; remove it yourself";
+    }
+
+    /** Whether a lock can be had there while it is held here; both are in use for nothing else. */
+    static boolean areApart(LockClient here, LockClient there, String name) throws InterruptedException {
+        try (Lease held = here.lock(name).acquire()) {
+            Optional<Lease> same = there.lock(name).tryAcquire();
+            same.ifPresent(Lease::close);
+            return same.isPresent() && held.isHeld();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return Objects.toString(url.orElse(null), "no place for tests");
+    }
+}
