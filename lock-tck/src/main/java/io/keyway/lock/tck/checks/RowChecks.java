@@ -25,8 +25,12 @@ import java.util.List;
 final class RowChecks {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
-    /** As long as any message may be under way. */
-    private static final Duration UNDER_WAY = Duration.ofMinutes(1);
+    /** As long as any message may be under way, and for much longer than the check takes. */
+    private static Duration underWay(CheckContext t) {
+        Duration least = Duration.ofMinutes(1);
+        Duration terms = t.ttl().multipliedBy(16);
+        return terms.compareTo(least) > 0 ? terms : least;
+    }
 
     /** The kit remembers a withdrawal itself, too, so that the verbs of one client do not show what the store has. */
     @Check(rules = "LK-1502", from = Profile.SMOKE)
@@ -40,21 +44,25 @@ final class RowChecks {
         holder.take(t.name(), t.longer(16));
         Request request = waiter.request(t.name(), t.ttl());
         t.expect(waiter.attempt(request) instanceof Attempt.Waiting, "a lock that is held was granted, or refused");
-        Entry memory = withdrawn(t, store, request);
         Duration ttl = t.ttl();
+        Duration lasts = underWay(t);
+        long sent = t.now();
+        Entry memory = withdrawn(t, store, request, lasts);
         t.pass(t.ttl(3, 1));
         Stored later = store.read(request.key(), Deadline.after(LIMIT));
         boolean remembered =
                 store.rules().expired(later.row(), later.now()).hasWithdrawn(memory.client(), request.id());
-        t.never(
+        t.neverWithin(
+                sent,
+                lasts,
                 !remembered,
-                "a withdrawal was to be remembered for " + text(UNDER_WAY) + ", and was forgotten "
+                "a withdrawal was to be remembered for " + text(lasts) + ", and was forgotten "
                         + text(ttl.multipliedBy(3)) + " after it was written, the ttl of its request being " + text(ttl)
                         + ": an attempt that is still under way would be carried out");
     }
 
     /** In the place of the waiter in the queue stands that it was withdrawn. */
-    private static Entry withdrawn(CheckContext t, RowStore store, Request request) throws Exception {
+    private static Entry withdrawn(CheckContext t, RowStore store, Request request, Duration lasts) throws Exception {
         Stored stands = store.read(request.key(), Deadline.after(LIMIT));
         for (int i = 0; i < 20; i++) {
             Entry waiter = stands.row().entries().stream()
@@ -68,7 +76,7 @@ final class RowChecks {
                     0,
                     Entry.STAMP,
                     Entry.STAMP,
-                    UNDER_WAY.toNanos(),
+                    lasts.toNanos(),
                     "",
                     null);
             List<Entry> entries = stands.row().entries().stream()

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,6 +65,14 @@ class RowMutantsTest {
         assertThat(result.checks().get(0).message())
                 .doesNotContain("unexpected")
                 .doesNotContain("hangs");
+    }
+
+    /** As of a provider with such a shortest ttl, or on a very slow machine. */
+    @Test
+    @Tag("soak") // the check waits for three ttls
+    void aLongTtlIsNoDefect() throws Exception {
+        TckResult result = run(Defect.NONE, 18, List.of(Found.MEMORY_OF_ONE_TTL.check));
+        assertThat(result.checks()).extracting(CheckResult::verdict).containsExactly(Verdict.PASS);
     }
 
     @Test

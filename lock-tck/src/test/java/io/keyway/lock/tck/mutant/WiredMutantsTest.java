@@ -91,6 +91,14 @@ class WiredMutantsTest {
     }
 
     @Test
+    @Tag("soak") // the check waits for its whole patience
+    void whatWasInterruptedAtItsFirstStepAloneHasNoVerdict() throws Exception {
+        CheckResult result = run(WiredProvider.LONG, INTERRUPT);
+        assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.INCONCLUSIVE);
+        assertThat(result.message()).contains("--time-factor");
+    }
+
+    @Test
     void whoSwallowsAnInterruptInALaterStepIsFound() throws Exception {
         CheckResult result = run(WiredProvider.DEAF, INTERRUPT);
         assertThat(result.verdict()).isEqualTo(Verdict.FAIL);

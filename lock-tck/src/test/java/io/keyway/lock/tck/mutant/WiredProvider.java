@@ -53,6 +53,9 @@ public final class WiredProvider extends ReferenceProvider {
     /** The same as STEPS; a limit of less than a second is never enough. */
     static final String SLOWEST = "slowest-steps";
 
+    /** The same as STEPS, each of them as long as half a ttl; no defect. */
+    static final String LONG = "long-steps";
+
     /** The same as STEPS, and only the first look ends by an interrupt. */
     static final String DEAF = "deaf-after-the-first-step";
 
@@ -176,6 +179,9 @@ public final class WiredProvider extends ReferenceProvider {
 
         /** One question, whose read ends soon after an interrupt. */
         private void step(Deadline deadline, boolean hearsInterrupts) throws IOException, InterruptedException {
+            if (defect.equals(LONG)) {
+                TimeUnit.MILLISECONDS.sleep(Math.min(600, deadline.millis()));
+            }
             boolean endless = defect.equals(SLOWEST) && deadline.millis() < 900;
             long slow = defect.equals(SLOW) ? 80 : endless ? 900 : 0;
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(slow, deadline.millis())));
