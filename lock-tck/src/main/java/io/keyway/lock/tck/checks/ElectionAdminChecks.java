@@ -3,6 +3,8 @@ package io.keyway.lock.tck.checks;
 
 import static io.keyway.lock.tck.checks.ElectionChecks.election;
 import static io.keyway.lock.tck.checks.ElectionChecks.ends;
+import static io.keyway.lock.tck.checks.ElectionChecks.isInTime;
+import static io.keyway.lock.tck.checks.ElectionChecks.lasting;
 import static io.keyway.lock.tck.checks.ElectionChecks.leads;
 import static io.keyway.lock.tck.checks.ElectionChecks.token;
 
@@ -25,8 +27,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
-/** Rules 1807 to 1809: an election as administrators and observers see it, and as it is handed over. */
+/** Rules 1806 to 1809: an election as administrators and observers see it, and as it is handed over. */
 final class ElectionAdminChecks {
     @Check(rules = "LK-1807", needs = Feature.LIST, from = Profile.SMOKE)
     @Hint("Where do the leader and the candidates come from, and under which names?")
@@ -105,6 +109,46 @@ final class ElectionAdminChecks {
                 "one of the others leads when the one to which was handed over is gone",
                 () -> second.isLeading() || first.isLeading());
         ends(first, second);
+    }
+
+    @Check(rules = "LK-1806 LK-1808", needs = Feature.LIST)
+    @Hint("Is the lock given to the one that is named before the listener of the leader has been told?")
+    void aListenerIsToldBeforeALeadershipThatIsHandedOverGoesOn(CheckContext t) throws Exception {
+        LockClient looker = t.connected("looker");
+        AtomicReference<List<Long>> held = new AtomicReference<>();
+        AtomicLong took = new AtomicLong();
+        List<Exception> failures = new CopyOnWriteArrayList<>();
+        Candidacy first = election(t, t.client("first")).with(lasting(t)).stand(event -> {
+            if (event.type() == ElectionEvent.Type.SURRENDERED && held.get() == null) {
+                long asked = t.now();
+                try {
+                    List<Long> tokens = t.status(looker, t.key(t.name())).holders().stream()
+                            .flatMapToLong(holder -> holder.token().stream())
+                            .boxed()
+                            .toList();
+                    took.set(t.now() - asked);
+                    held.set(tokens);
+                } catch (InterruptedException | RuntimeException e) {
+                    failures.add(e);
+                }
+            }
+        });
+        leads(t, "the only candidate", first);
+        long token = token(t, first);
+        Candidacy second = election(t, t.client("second")).as("the second").stand();
+        t.untilWaiting(looker, t.name(), 1);
+        Task<Boolean> handOver = t.start("a hand-over", () -> first.handOver("the second", t.patience()));
+        t.until("a leader that hands over is notified", () -> held.get() != null || !failures.isEmpty());
+        handOver.get();
+        ends(first, second);
+        t.expectEqual("failures of a look at the lock", List.of(), failures);
+        if (!List.of(token).equals(held.get())) {
+            isInTime(t, took.get());
+        }
+        t.expectEqual(
+                "the tokens of who had the lock when a leader that hands over was notified",
+                List.of(token),
+                held.get());
     }
 
     @Check(rules = "LK-1808", needs = Feature.LIST)

@@ -1,6 +1,8 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.tck.checks;
 
+import static io.keyway.lock.tck.check.Expectations.text;
+
 import io.keyway.lock.Candidacy;
 import io.keyway.lock.Election;
 import io.keyway.lock.ElectionEvent;
@@ -9,19 +11,23 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
 import io.keyway.lock.tck.Profile;
+import io.keyway.lock.tck.Verdict;
 import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.check.CheckContext;
 import io.keyway.lock.tck.check.ClientLink;
 import io.keyway.lock.tck.check.Hint;
 import io.keyway.lock.tck.check.Requirement;
 import io.keyway.lock.tck.check.Task;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
@@ -238,12 +244,16 @@ final class ElectionChecks {
             throws Exception {
         String name = t.freshName();
         AtomicReference<Boolean> taken = new AtomicReference<>();
+        AtomicLong took = new AtomicLong();
         AtomicInteger failed = new AtomicInteger();
-        Election election = t.subject().elections().over(client, LockName.of(name));
+        Election election =
+                t.subject().elections().over(client, LockName.of(name)).with(lasting(t));
         Candidacy candidacy = election.stand(event -> {
             if (event.type() == ElectionEvent.Type.SURRENDERED && taken.get() == null) {
+                long asked = t.now();
                 try {
                     Optional<Lease> lease = other.lock(name).tryAcquire();
+                    took.set(t.now() - asked);
                     taken.set(lease.isEmpty());
                     lease.ifPresent(Lease::releaseAsync);
                 } catch (InterruptedException | RuntimeException e) {
@@ -257,9 +267,28 @@ final class ElectionChecks {
         ends.get();
         candidacy.close();
         t.expectEqual("failures of another client's attempt", 0, failed.get());
+        if (!Boolean.TRUE.equals(taken.get())) {
+            isInTime(t, took.get());
+        }
         t.expect(
                 Boolean.TRUE.equals(taken.get()),
                 "when a candidate that " + what + " was notified another client was granted the lock already");
+    }
+
+    /** A listener is waited for no longer than a quarter of the ttl, in which one question is to be answered. */
+    static LockOptions lasting(CheckContext t) {
+        return LockOptions.none().withTtl(t.longer(4));
+    }
+
+    /** Gives the check up if the question of a listener took longer than listeners are waited for. */
+    static void isInTime(CheckContext t, long took) {
+        if (took > t.longer(4).dividedBy(5).toNanos()) {
+            throw t.skipped(
+                    Verdict.INCONCLUSIVE,
+                    "a question to the store took " + text(Duration.ofNanos(took))
+                            + ", and a listener is waited for no longer than a quarter of the ttl, which is "
+                            + text(t.longer(4)) + "; --time-factor makes it longer");
+        }
     }
 
     @Check(rules = "LK-1810", needs = Feature.BREAK, from = Profile.SMOKE)

@@ -43,6 +43,7 @@ final class CarelessElection implements Election {
         GIVES_BACK_FIRST("LK-1806"),
         RELEASE_GIVES_BACK_FIRST("LK-1806"),
         CLOSE_GIVES_BACK_FIRST("LK-1806"),
+        HAND_OVER_GIVES_BACK_FIRST("LK-1806"),
         LEADER_SHOWN_LAST("LK-1807"),
         NAMES_OF_CLIENTS("LK-1807"),
         HANDS_OVER_TO_ANYBODY("LK-1808"),
@@ -115,7 +116,10 @@ final class CarelessElection implements Election {
                 candidacy.surrender();
                 yield null;
             }
-            case "handOver" -> handOver(candidacy, method, arguments);
+            case "handOver" -> {
+                end.set(Defect.HAND_OVER_GIVES_BACK_FIRST);
+                yield handOver(candidacy, method, arguments);
+            }
             case "close" -> {
                 end.set(Defect.CLOSE_GIVES_BACK_FIRST);
                 led.set(false);
