@@ -64,7 +64,8 @@ final class Applicability {
                         : Optional.empty();
             case FOOTPRINT ->
                 run.subject().footprint().isEmpty()
-                        ? notRun("the subject has no way to count what its store keeps (TckSubject.withFootprint)")
+                        ? notRun("the subject has no way to count what its store keeps (TckSubject.withFootprint, or "
+                                + "--count-command)")
                         : Optional.empty();
             case PROCESS ->
                 virtual || run.reach() == Scope.JVM

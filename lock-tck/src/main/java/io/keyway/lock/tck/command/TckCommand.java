@@ -118,6 +118,12 @@ public final class TckCommand implements Callable<Integer> {
     @Option(names = "--resume-command", paramLabel = "CMD", description = "lets it go on; with --pause-command")
     private @Nullable String resumeCommand;
 
+    @Option(
+            names = "--count-command",
+            paramLabel = "CMD",
+            description = "prints how many keys, nodes or rows the store keeps, as one number")
+    private @Nullable String countCommand;
+
     @Option(names = "--report", paramLabel = "DIR", description = "where the reports go; tck-report")
     private Path report = Path.of("tck-report");
 
@@ -152,7 +158,7 @@ public final class TckCommand implements Callable<Integer> {
         try {
             config = config();
             path = providerPath == null ? List.of() : ProviderPath.parse(providerPath);
-            commands = new ServerCommands(killCommand, startCommand, pauseCommand, resumeCommand);
+            commands = new ServerCommands(killCommand, startCommand, pauseCommand, resumeCommand, countCommand);
         } catch (IllegalArgumentException e) {
             throw wrong(e.getMessage());
         }
@@ -212,7 +218,7 @@ public final class TckCommand implements Callable<Integer> {
     private static void cancel(IsolatedRun run, CountDownLatch told) {
         run.cancel();
         try {
-            if (!told.await(20, TimeUnit.SECONDS)) {
+            if (!told.await(30, TimeUnit.SECONDS)) {
                 return;
             }
         } catch (InterruptedException e) {

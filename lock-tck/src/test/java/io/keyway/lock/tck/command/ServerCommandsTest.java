@@ -41,7 +41,7 @@ class ServerCommandsTest {
 
     @Test
     void aCheckKillsTheServerAndStartsItAgain() throws Exception {
-        TckResult run = run(new ServerCommands(note("killed"), note("started"), null, null));
+        TckResult run = run(new ServerCommands(note("killed"), note("started"), null, null, null));
         assertThat(run.outcome()).as("%s", run.checks()).isEqualTo(Outcome.COMPATIBLE);
         assertThat(directory.resolve("did")).hasContent("killed\nstarted\n");
     }
@@ -56,7 +56,7 @@ class ServerCommandsTest {
     @Test
     @Tag("soak")
     void aCommandThatFailsIsNoFaultOfTheProvider() throws Exception {
-        TckResult run = run(new ServerCommands("echo no such server; exit 3", note("started"), null, null));
+        TckResult run = run(new ServerCommands("echo no such server; exit 3", note("started"), null, null, null));
         assertThat(run.outcome()).isEqualTo(Outcome.INCOMPLETE);
         CheckResult check = run.checks().get(0);
         assertThat(check.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
@@ -65,12 +65,39 @@ class ServerCommandsTest {
         assertThat(directory.resolve("did")).as("the server may be down").hasContent("started\n");
     }
 
+    private CheckResult counted(String command) throws Exception {
+        TckConfig keeps = TckConfig.of(Profile.QUICK).withOnly(List.of("LK-1518/what-is-over"));
+        String url = "lock:row-mutant:none://" + directory.resolve("rows");
+        ServerCommands commands = new ServerCommands(null, null, null, null, command);
+        Path log = directory.resolve("provider.log");
+        return new IsolatedRun(url, keeps, List.of(), commands, log, new TckListener() {})
+                .run()
+                .checks()
+                .get(0);
+    }
+
+    @Test
+    void whatTheStoreKeepsIsCounted() throws Exception {
+        String kept = "'" + directory.resolve("kept") + "'";
+        assertThat(counted("echo 3").verdict()).isEqualTo(Verdict.PASS);
+        CheckResult grows = counted("seq 100 >> " + kept + "; wc -l < " + kept);
+        assertThat(grows.verdict()).isEqualTo(Verdict.FAIL);
+        assertThat(grows.message()).contains("the store kept");
+    }
+
+    @Test
+    void aCountThatIsNoneIsNoFaultOfTheProvider() throws Exception {
+        CheckResult check = counted("echo many");
+        assertThat(check.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
+        assertThat(check.message()).contains("could not be counted", "printed 'many'");
+    }
+
     @Test
     void whoCanKillMustBeAbleToStart() {
-        assertThatThrownBy(() -> new ServerCommands("kill", null, null, null))
+        assertThatThrownBy(() -> new ServerCommands("kill", null, null, null, null))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--kill-command needs --start-command");
-        assertThatThrownBy(() -> new ServerCommands(null, null, null, "resume"))
+        assertThatThrownBy(() -> new ServerCommands(null, null, null, "resume", null))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("--resume-command needs --pause-command");
     }
