@@ -38,8 +38,9 @@ import org.junit.jupiter.api.TestFactory;
  * <p>The TCK runs once; each of its checks is shown as a test. What was not tried is aborted, with the reason, and
  * never green. The checks cannot be overridden. Reports are written to {@code target/tck-report/<class>}.
  *
- * <p>The system properties {@code keyway.tck.profile}, {@code keyway.tck.seed}, {@code keyway.tck.timeFactor} and
- * {@code keyway.tck.report}, a directory, come before what {@link #config()} says.
+ * <p>The system properties {@code keyway.tck.profile}, {@code keyway.tck.only} (ids of rules or checks, joined by
+ * commas), {@code keyway.tck.seed}, {@code keyway.tck.timeFactor} and {@code keyway.tck.report}, a directory, come
+ * before what {@link #config()} says.
  */
 public abstract class LockTck {
 
@@ -86,6 +87,8 @@ public abstract class LockTck {
         TckConfig changed = property("profile")
                 .map(profile -> config.withProfile(Profile.valueOf(profile.toUpperCase(Locale.ROOT))))
                 .orElse(config);
+        changed = changed.withOnly(
+                property("only").map(ids -> List.of(ids.split(","))).orElse(changed.only()));
         changed = changed.withSeed(property("seed").map(Long::parseLong).orElse(changed.seed()));
         return changed.withTimeFactor(
                 property("timeFactor").map(Double::parseDouble).orElse(changed.timeFactor()));
