@@ -29,6 +29,6 @@ public final class WishesTwin {
 
     /** Whether a level is not held that is needed. */
     public boolean lacks(Function<LockName, @Nullable LockMode> held) {
-        return wishes.lacks(held);
+        return wishes.lacks(held, lock -> false);
     }
 }

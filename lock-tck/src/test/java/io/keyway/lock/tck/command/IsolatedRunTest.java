@@ -117,8 +117,7 @@ class IsolatedRunTest {
                 Defect.inOpen("try { Thread.sleep(Long.MAX_VALUE); } catch (InterruptedException e) { }"),
                 FEW.withCheckLimit(limit));
         assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
-        assertThat(run.trouble().orElseThrow().message())
-                .contains("did not end within " + limit.toMillis() / 2 + " ms", "odd.Odd.open");
+        assertThat(run.trouble().orElseThrow().message()).contains("did not end within ", "odd.Odd.open");
     }
 
     @Test
