@@ -36,6 +36,9 @@ final class IsolatedRun {
     /** Of what a child left, with the start of a JVM and of the provider. */
     private static final Duration REMOVAL = Duration.ofSeconds(20);
 
+    /** A busy machine takes so long to start a JVM: until its first report no limit of a check counts. */
+    private static final Duration JVM_STARTS = Duration.ofMinutes(1);
+
     private static final int LAST_LINES = 15;
     private static final int LAST_BYTES = 16_384;
 
@@ -162,8 +165,10 @@ final class IsolatedRun {
         Duration patience = Duration.ofMillis((long) (3 * config.checkLimit().toMillis() * config.timeFactor()));
         running.clear();
         Optional<Message.Dying> lastWords = Optional.empty();
+        Duration limit = patience.plus(JVM_STARTS);
         while (!cancelled) {
-            Child.News news = from.next(patience);
+            Child.News news = from.next(limit);
+            limit = patience;
             if (!(news instanceof Child.News.Report report)) {
                 return new Outcome(null, death(news, lastWords));
             }
@@ -206,7 +211,8 @@ final class IsolatedRun {
             return "";
         }
         try (Child remover = Child.start(url, config, providerPath, commands, log, place)) {
-            Child.News news = remover.next(REMOVAL.multipliedBy((long) Math.ceil(config.timeFactor())));
+            Child.News news = remover.next(
+                    JVM_STARTS.plus(REMOVAL.multipliedBy((long) Math.ceil(config.timeFactor()))));
             if (!(news instanceof Child.News.Report report)) {
                 return "; what is left at " + LockUrl.parse(place.get())
                         + ", a place for tests, was not removed in time; remove it yourself";
