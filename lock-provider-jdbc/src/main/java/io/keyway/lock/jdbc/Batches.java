@@ -135,7 +135,7 @@ final class Batches {
 
     /** Carries out that call and those that go with it; the lock is left meanwhile. */
     private void lead(Call first, Purpose lane, Lanes lanes) {
-        List<Call> batch = gather(first, lane);
+        List<Call> batch = gather(first, lane, lanes);
         lanes.lock.unlock();
         try {
             carryOut(batch, lane);
@@ -147,7 +147,7 @@ final class Batches {
     }
 
     /** That call, and the others that may go along, the oldest first; of one key no more than one. */
-    private List<Call> gather(Call first, Purpose lane) {
+    private List<Call> gather(Call first, Purpose lane, Lanes lanes) {
         List<Call> batch = new ArrayList<>();
         Set<LockKey> keys = new HashSet<>(first.keys);
         batch.add(first);
@@ -156,7 +156,7 @@ final class Batches {
         int rows = first.keys.size();
         for (Iterator<Call> others = calls.iterator(); dialect.writesAtOnce() && others.hasNext(); ) {
             Call other = others.next();
-            boolean fits = (lane == Purpose.ASKING || other.purpose == Purpose.KEEPING)
+            boolean fits = lanes.serves(lane, other.purpose)
                     && other.kind() == first.kind()
                     && other.hasTime()
                     && rows + other.keys.size() <= ROWS

@@ -77,7 +77,8 @@ final class Connections implements AutoCloseable {
     /** As {@link #call}, by a caller that has that lane. */
     <T> T on(Purpose lane, Deadline deadline, Work<T> work) throws Exception {
         try (Borrowed borrowed = borrow(lane, deadline)) {
-            borrowed.limit(shared != null && lane == Purpose.ASKING ? shared.limit(borrowed, deadline) : deadline);
+            deadline.check("a connection to " + settings.place() + " was there");
+            borrowed.limit(shared == null ? deadline : shared.limit(borrowed, lane, deadline));
             while (true) {
                 try {
                     return watched(borrowed.connection, deadline, work);
@@ -395,12 +396,24 @@ final class Connections implements AutoCloseable {
 
         @Override
         public void close() {
+            if (!discarded && !isAtRest()) {
+                discard();
+            }
             if (discarded && pool != null) {
                 // The pool has none of it any more, and cannot take it back.
                 return;
             }
             if (shared == null || !shared.takesBack(this)) {
                 restore();
+            }
+        }
+
+        /** Whether it is open and in no transaction: what came next would be a part of that one. */
+        private boolean isAtRest() {
+            try {
+                return connection.getAutoCommit();
+            } catch (SQLException e) {
+                return false;
             }
         }
 

@@ -41,15 +41,20 @@ final class Lanes {
     /** {@return what the lane is good for; null if none is free for that purpose} With {@link #lock} held. */
     @Nullable
     Purpose tryTake(Purpose purpose) {
-        if (asking > 0 && !(apart && purpose == Purpose.KEEPING)) {
+        if (asking > 0 && serves(Purpose.ASKING, purpose)) {
             asking--;
             return Purpose.ASKING;
         }
-        if (purpose == Purpose.KEEPING && keeping) {
+        if (keeping && serves(Purpose.KEEPING, purpose)) {
             keeping = false;
             return Purpose.KEEPING;
         }
         return null;
+    }
+
+    /** {@return whether what is done on that lane may be for that purpose} */
+    boolean serves(Purpose lane, Purpose purpose) {
+        return lane == purpose || (purpose == Purpose.KEEPING && !apart);
     }
 
     /** {@return the lane; null if none was free in time} */

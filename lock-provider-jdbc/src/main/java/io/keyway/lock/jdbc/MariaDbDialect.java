@@ -3,6 +3,7 @@ package io.keyway.lock.jdbc;
 
 import io.keyway.lock.LockKey;
 import io.keyway.lock.kit.table.Notice;
+import io.keyway.lock.kit.table.Row;
 import io.keyway.lock.kit.table.RowStore;
 import io.keyway.lock.kit.table.RowStore.Page;
 import io.keyway.lock.kit.table.RowStore.Stored;
@@ -204,34 +205,59 @@ final class MariaDbDialect implements Dialect {
             Deadline deadline,
             Function<Stored, Optional<Locked>> decision)
             throws SQLException {
-        return SqlText.inTransaction(connection, locking -> {
-            Optional<Stored> stands = lock(connection, table, key);
-            Optional<Locked> locked = stands.flatMap(decision);
-            if (locked.isEmpty()) {
-                return new Written(
-                        false,
-                        stands.isPresent()
-                                ? stands.get()
-                                : read(connection, table, List.of(key)).get(0));
+        int seconds = deadline.seconds();
+        long[] idleBefore = {seconds};
+        try {
+            return SqlText.inTransaction(connection, locking -> {
+                LockedRow row = lock(connection, table, key, seconds);
+                idleBefore[0] = row.idleBefore;
+                SqlText.refuseStandby(row.isReplica);
+                SqlText.refuseUnreadable(row.stands, key, table);
+                return writeAndCommit(connection, table, row.stands, decision);
+            });
+        } finally {
+            if (idleBefore[0] != seconds) {
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute(MariaDbStatements.idle(Long.toString(idleBefore[0])));
+                }
             }
-            List<Write> writes = List.of(locked.get().write());
-            Written written;
-            try (PreparedStatement statement = connection.prepareStatement(MariaDbStatements.changeLocked(table))) {
-                MariaDbStatements.bind(statement, writes);
-                written = answer(statement, result -> SqlText.written(result, writes))
-                        .get(0);
-            }
-            connection.commit();
-            return written;
-        });
+        }
     }
 
-    private static Optional<Stored> lock(Connection connection, TableName table, LockKey key) throws SQLException {
+    /** Writes a row that is locked, and ends the transaction. */
+    private static Written writeAndCommit(
+            Connection connection, TableName table, Stored stands, Function<Stored, Optional<Locked>> decision)
+            throws SQLException {
+        Optional<Locked> locked = stands.version() == 0 ? Optional.empty() : decision.apply(stands);
+        if (locked.isEmpty()) {
+            return new Written(false, stands);
+        }
+        List<Write> writes = List.of(locked.get().write());
+        Written written;
+        try (PreparedStatement statement = connection.prepareStatement(MariaDbStatements.changeLocked(table))) {
+            MariaDbStatements.bind(statement, writes);
+            written =
+                    answer(statement, result -> SqlText.written(result, writes)).get(0);
+        }
+        connection.commit();
+        return written;
+    }
+
+    /** A row that is locked, on what server, and how many seconds a transaction might be idle there before. */
+    private record LockedRow(Stored stands, boolean isReplica, long idleBefore) {}
+
+    private static LockedRow lock(Connection connection, TableName table, LockKey key, int seconds)
+            throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(MariaDbStatements.lock(table))) {
-            statement.setString(1, RowId.of(key));
-            return answer(
-                    statement,
-                    result -> result.next() ? Optional.of(SqlText.readable(key, table, result)) : Optional.empty());
+            statement.setInt(1, seconds);
+            statement.setString(2, RowId.of(key));
+            return answer(statement, result -> {
+                result.next();
+                Stored stands = result.getString(1) == null
+                        ? new Stored(Row.FREE, 0, result.getLong(5) * 1000)
+                        : SqlText.stored(key, result);
+                return new LockedRow(stands, result.getInt(6) != 0, result.getLong(7));
+            });
         }
     }
 

@@ -137,9 +137,22 @@ final class MariaDbStatements {
         return transaction(table, rows, update(table, rows, "l.version = " + w(rows) + "expected"));
     }
 
-    /** Locks a row until the transaction ends. */
+    /**
+     * Locks a row until the transaction ends, as it does if the session is idle for so many seconds. Says whether this
+     * is a replica, too, and how long a transaction might be idle before.
+     */
     static String lock(TableName table) {
-        return IN_UTC + "SELECT " + SqlText.ROW + ", " + NOW + " FROM " + table.locks() + " WHERE id = ? FOR UPDATE";
+        return "BEGIN NOT ATOMIC DECLARE seconds BIGINT DEFAULT ?;"
+                + " DECLARE before_that BIGINT DEFAULT @@SESSION.idle_transaction_timeout;"
+                + " DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN " + idle("before_that") + "; RESIGNAL; END; "
+                + idle("seconds") + "; " + IN_UTC + "SELECT l.id, l.version, l.written, l.state, " + NOW + ", "
+                + READ_ONLY + ", before_that FROM (SELECT 1 AS one) AS nothing LEFT JOIN " + table.locks()
+                + " AS l ON l.id = ? FOR UPDATE; END";
+    }
+
+    /** Has the server end a session whose transaction is idle for so many seconds. */
+    static String idle(String seconds) {
+        return "SET SESSION idle_transaction_timeout = " + seconds;
     }
 
     /** For one row that is locked, in the transaction that has locked it. */

@@ -393,36 +393,8 @@ final class PostgresDialect implements Dialect {
     @Override
     public Swept sweep(Connection connection, TableName table, Duration kept, long from) throws SQLException {
         String over = "over < " + NOW + " - " + kept.toNanos() / 1000;
-        long pages;
-        long end;
-        long step;
-        List<String> ids = new ArrayList<>();
-        connection.setAutoCommit(false);
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET LOCAL statement_timeout = " + LOOKED_FOR);
-            try (ResultSet result = statement.executeQuery(
-                    "SELECT pg_relation_size('" + table.locks() + "') / current_setting('block_size')::bigint")) {
-                result.next();
-                pages = result.getLong(1);
-            }
-            boolean byPages = connection.getMetaData().getDatabaseMajorVersion() >= RANGES_OF_PAGES;
-            end = byPages ? pages : PREFIXES;
-            // The rows of one range of ids are on as many pages, each of which may have to be read for it alone.
-            step = byPages ? PAGES : Math.max(1, PREFIXES / (pages / SCATTERED_PAGES + 1));
-            String part = byPages
-                    ? " AND ctid >= '(%d,0)'::tid AND ctid < '(%d,0)'::tid".formatted(from, from + step)
-                    : " AND id >= '%04x'".formatted(from)
-                            + (from + step < PREFIXES ? " AND id < '%04x'".formatted(from + step) : "");
-            try (ResultSet result = statement.executeQuery(
-                    "SELECT id FROM " + table.locks() + " WHERE " + over + part + " LIMIT " + FOUND_AT_ONCE)) {
-                while (result.next()) {
-                    ids.add(result.getString(1));
-                }
-            }
-        } finally {
-            connection.rollback();
-            connection.setAutoCommit(true);
-        }
+        Part part = SqlText.inTransaction(connection, open -> look(open, table, over, from));
+        List<String> ids = part.ids;
         int gone = 0;
         for (int at = 0; at < ids.size(); at += SWEPT_AT_ONCE) {
             List<String> some = ids.subList(at, Math.min(ids.size(), at + SWEPT_AT_ONCE));
@@ -432,8 +404,38 @@ final class PostgresDialect implements Dialect {
                     statement -> statement.executeUpdate("DELETE FROM " + table.locks() + " WHERE id IN ('"
                             + String.join("', '", some) + "') AND " + over));
         }
-        long next = ids.size() == FOUND_AT_ONCE ? from : from + step;
-        return new Swept(gone, next < Math.max(end, from + 1) ? OptionalLong.of(next) : OptionalLong.empty());
+        long next = ids.size() == FOUND_AT_ONCE ? from : part.next;
+        return new Swept(gone, next < Math.max(part.end, from + 1) ? OptionalLong.of(next) : OptionalLong.empty());
+    }
+
+    /** What is over in a part of the table, where the next part begins, and where the last one ends. */
+    private record Part(List<String> ids, long next, long end) {}
+
+    private static Part look(Connection connection, TableName table, String over, long from) throws SQLException {
+        boolean byPages = connection.getMetaData().getDatabaseMajorVersion() >= RANGES_OF_PAGES;
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET LOCAL statement_timeout = " + LOOKED_FOR);
+            long pages;
+            try (ResultSet result = statement.executeQuery(
+                    "SELECT pg_relation_size('" + table.locks() + "') / current_setting('block_size')::bigint")) {
+                result.next();
+                pages = result.getLong(1);
+            }
+            // The rows of one range of ids are on as many pages, each of which may have to be read for it alone.
+            long step = byPages ? PAGES : Math.max(1, PREFIXES / (pages / SCATTERED_PAGES + 1));
+            String range = byPages
+                    ? " AND ctid >= '(%d,0)'::tid AND ctid < '(%d,0)'::tid".formatted(from, from + step)
+                    : " AND id >= '%04x'".formatted(from)
+                            + (from + step < PREFIXES ? " AND id < '%04x'".formatted(from + step) : "");
+            List<String> ids = new ArrayList<>();
+            try (ResultSet result = statement.executeQuery(
+                    "SELECT id FROM " + table.locks() + " WHERE " + over + range + " LIMIT " + FOUND_AT_ONCE)) {
+                while (result.next()) {
+                    ids.add(result.getString(1));
+                }
+            }
+            return new Part(ids, from + step, byPages ? pages : PREFIXES);
+        }
     }
 
     @Override

@@ -170,7 +170,9 @@ final class PostgresOneRow {
             statement.setString(2, RowId.of(key));
             try (ResultSet result = statement.executeQuery()) {
                 if (result.next()) {
-                    return SqlText.readable(key, table, result);
+                    Stored stands = SqlText.stored(key, result);
+                    SqlText.refuseUnreadable(stands, key, table);
+                    return stands;
                 }
             }
         }

@@ -33,9 +33,10 @@ import org.slf4j.LoggerFactory;
  * <i>fetched</i>, each on a daemon thread, and then <i>ready</i> for a caller that waits. A fetch outlives a caller
  * that leaves, and serves the next one.
  *
- * <p><b>Invariants.</b> There are no more fetches than callers that waited at one time. A connection that nobody waits
- * for is given back, unless the kept one is missing. Renewals and releases go by the kept one alone. Other callers get
- * it only if the pool gives none for {@link #GRACE}, and if no renewal waits for it.
+ * <p><b>Invariants.</b> For each caller that waits there is one fetch that may still end soon: one that takes longer
+ * than a request may never end, and counts no more, up to as many as the client may have connections. A connection that
+ * nobody waits for is given back, unless the kept one is missing. Renewals and releases go by the kept one alone. Other
+ * callers get it only if the pool gives none for {@link #GRACE}, and if no renewal waits for it.
  */
 final class SharedSource implements AutoCloseable {
 
@@ -53,6 +54,7 @@ final class SharedSource implements AutoCloseable {
     private final DataSource source;
     private final String place;
     private final Duration requestTimeout;
+    private final int connections;
     private final boolean keeps;
     private final ExecutorService threads;
     private final ReentrantLock lock = new ReentrantLock();
@@ -66,11 +68,17 @@ final class SharedSource implements AutoCloseable {
     private final Deque<Borrowed> ready = new ArrayDeque<>();
     private final Set<Fetch> fetches = new LinkedHashSet<>();
 
+    /** How many calls of the pool have not ended, those that are waited for no more included. */
+    private int calls;
+
     /** How many callers wait for a connection that is not the kept one. */
     private int waiting;
 
     private int failures;
+
+    /** Of the last fetch that ended, if it failed. */
     private @Nullable Throwable failure;
+
     private boolean warned;
     private boolean closed;
 
@@ -88,6 +96,7 @@ final class SharedSource implements AutoCloseable {
         this.source = source;
         this.place = settings.place();
         this.requestTimeout = settings.requestTimeout();
+        this.connections = settings.get(JdbcOptions.CONNECTIONS);
         this.keeps = keeps;
         this.threads = new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, LINGER.toMillis(), TimeUnit.MILLISECONDS, new SynchronousQueue<>(), daemons);
@@ -97,7 +106,7 @@ final class SharedSource implements AutoCloseable {
     Borrowed take(Purpose purpose, Deadline deadline) throws Exception {
         while (true) {
             Borrowed borrowed = await(purpose == Purpose.KEEPING && keeps, keeps, deadline);
-            if (isAlive(borrowed, deadline)) {
+            if (isAlive(borrowed, purpose, deadline)) {
                 return borrowed;
             }
             borrowed.discard();
@@ -111,7 +120,7 @@ final class SharedSource implements AutoCloseable {
     }
 
     /** A pool has tried its connections itself; the kept one has not been there since. */
-    private boolean isAlive(Borrowed borrowed, Deadline deadline) {
+    private boolean isAlive(Borrowed borrowed, Purpose purpose, Deadline deadline) {
         lock.lock();
         try {
             if (borrowed != kept || System.nanoTime() - keptSince < IDLE) {
@@ -121,7 +130,7 @@ final class SharedSource implements AutoCloseable {
             lock.unlock();
         }
         try {
-            Deadline limit = limit(borrowed, deadline);
+            Deadline limit = limit(borrowed, purpose, deadline);
             borrowed.limit(limit);
             return borrowed.connection.isValid(limit.seconds());
         } catch (SQLException e) {
@@ -157,11 +166,11 @@ final class SharedSource implements AutoCloseable {
                 if (left == 0) {
                     throw full();
                 }
-                if (seeks && !failed && fetches.size() + ready.size() < waiting) {
+                if (seeks && !failed && lacks()) {
                     fetch();
                 }
                 warnIfFull();
-                change.awaitNanos(awaitsKept ? Math.min(left, GRACE) : left);
+                change.awaitNanos(Math.min(left, awaitsKept ? GRACE : requestTimeout.toNanos()));
             }
         } finally {
             waiting -= seeks ? 1 : 0;
@@ -191,6 +200,16 @@ final class SharedSource implements AutoCloseable {
         return null;
     }
 
+    /** Whether one more call of the pool may help a caller that waits. */
+    private boolean lacks() {
+        long hopeful = fetches.stream().filter(each -> !isHopeless(each)).count();
+        return hopeful + ready.size() < waiting && calls < waiting + connections;
+    }
+
+    private boolean isHopeless(Fetch fetch) {
+        return fetch.nanos() >= requestTimeout.toNanos();
+    }
+
     /** Whether the pool makes a caller wait that came then. */
     private boolean isShort(long since) {
         return !fetches.isEmpty() && (System.nanoTime() - since >= GRACE || isShort());
@@ -204,18 +223,22 @@ final class SharedSource implements AutoCloseable {
     boolean isFull() {
         lock.lock();
         try {
-            return isShort();
+            return isShort() || failure != null;
         } finally {
             lock.unlock();
         }
     }
 
-    /** A caller that is in a hurry must not cost the others the kept connection, which may not come again. */
-    Deadline limit(Borrowed borrowed, Deadline deadline) {
+    /**
+     * A call that is in a hurry must not cost the others the kept connection, which may not come again; a renewal may,
+     * unless the pool is known to have no other one.
+     */
+    Deadline limit(Borrowed borrowed, Purpose purpose, Deadline deadline) {
         Deadline request = Deadline.after(requestTimeout);
         lock.lock();
         try {
-            return borrowed == kept && request.nanos() > deadline.nanos() ? request : deadline;
+            boolean spared = borrowed == kept && (purpose == Purpose.ASKING || isShort() || failure != null);
+            return spared && request.nanos() > deadline.nanos() ? request : deadline;
         } finally {
             lock.unlock();
         }
@@ -223,8 +246,10 @@ final class SharedSource implements AutoCloseable {
 
     private void fetch() {
         Fetch fetch = new Fetch();
-        fetches.add(fetch);
         threads.execute(() -> fetch(fetch));
+        // It needs the lock to end, which this thread has.
+        fetches.add(fetch);
+        calls++;
     }
 
     private void fetch(Fetch fetch) {
@@ -241,7 +266,11 @@ final class SharedSource implements AutoCloseable {
         try {
             warnIfFull();
             fetches.remove(fetch);
+            calls--;
             if (fetched != null) {
+                failure = null;
+                // The pool has served a later call first.
+                fetches.removeIf(this::isHopeless);
                 wanted = comeBack(fetched);
             } else {
                 failures++;

@@ -45,11 +45,31 @@ final class SqlText {
     /** Does that work in a transaction, and rolls back what the work has not committed. */
     static <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
         connection.setAutoCommit(false);
+        Throwable failure = null;
         try {
             return work.on(connection);
+        } catch (Throwable e) {
+            failure = e;
+            throw e;
         } finally {
+            end(connection, failure);
+        }
+    }
+
+    /** If that fails nobody knows what is open still, whatever the failure says: it has no state. */
+    private static void end(Connection connection, @Nullable Throwable failure) throws SQLException {
+        try {
             connection.rollback(); // a driver sends nothing when no transaction is open
             connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            SQLException unknown = new SQLException(
+                    "a transaction could not be ended (" + e.getMessage() + ")"
+                            + (failure == null ? "" : " after: " + failure.getMessage()),
+                    e);
+            if (failure != null) {
+                unknown.addSuppressed(failure);
+            }
+            throw unknown;
         }
     }
 
@@ -89,13 +109,11 @@ final class SqlText {
         }
     }
 
-    /** The same of a row that has to be one of ours. */
-    static Stored readable(LockKey key, TableName table, ResultSet result) throws SQLException {
-        Stored stored = stored(key, result);
-        if (stored.version() == UNREADABLE) {
+    /** A row that is to be written has to be one of ours. */
+    static void refuseUnreadable(Stored stands, LockKey key, TableName table) throws SQLException {
+        if (stands.version() == UNREADABLE) {
             throw new SQLException(unreadable(key, table), DATA_EXCEPTION);
         }
-        return stored;
     }
 
     /** Says once that a row is none of ours, or of a newer version: it must not cost more than its own lock. */
@@ -131,7 +149,7 @@ final class SqlText {
             now = result.getLong(5) * 1000;
             LockKey key = ids.get(result.getString(1));
             if (key == null) {
-                refuseStandby(result);
+                refuseStandby(result.getLong(2) != 0);
             } else {
                 found.put(key, stored(key, result));
             }
@@ -140,8 +158,9 @@ final class SqlText {
         return keys.stream().map(key -> found.getOrDefault(key, none)).toList();
     }
 
-    private static void refuseStandby(ResultSet result) throws SQLException {
-        if (result.getLong(2) != 0) {
+    /** What a standby shows is no answer. */
+    static void refuseStandby(boolean isStandby) throws SQLException {
+        if (isStandby) {
             throw new SQLException("a standby, which knows of late what is held", READ_ONLY, OPTION_PREVENTS);
         }
     }
@@ -214,7 +233,7 @@ final class SqlText {
         while (result.next()) {
             String id = result.getString(1);
             if (id == null) {
-                refuseStandby(result);
+                refuseStandby(result.getLong(2) != 0);
                 continue;
             }
             found++;

@@ -4,6 +4,8 @@ package io.keyway.lock.jdbc;
 import io.keyway.lock.InvalidLockUrlException;
 import io.keyway.lock.jdbc.Connections.Borrowed;
 import io.keyway.lock.spi.Deadline;
+import java.sql.SQLException;
+import java.util.OptionalLong;
 
 /**
  * Finds out whether a pool of transactions stands before the server. Behind one a statement of one connection is
@@ -76,20 +78,15 @@ final class TransactionPoolers {
         }
     }
 
-    private static boolean stands(Borrowed one, Borrowed other) throws Exception {
+    private static boolean stands(Borrowed one, Borrowed other) throws SQLException {
         long before = AdvisorySql.backend(one.connection);
-        long beside;
-        other.connection.setAutoCommit(false);
-        try {
-            beside = AdvisorySql.backend(other.connection);
+        OptionalLong beside = SqlText.inTransaction(other.connection, open -> {
+            long its = AdvisorySql.backend(open);
             // A pool with one session has none for the second question.
-            if (before == beside || before != AdvisorySql.backend(one.connection)) {
-                return true;
-            }
-        } finally {
-            other.connection.rollback();
-            other.connection.setAutoCommit(true);
-        }
-        return AdvisorySql.backend(other.connection) != beside;
+            return its == before || AdvisorySql.backend(one.connection) != before
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(its);
+        });
+        return beside.isEmpty() || AdvisorySql.backend(other.connection) != beside.getAsLong();
     }
 }

@@ -3,22 +3,37 @@ package io.keyway.lock.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.ReleaseOutcome;
+import io.keyway.lock.jdbc.Lanes.Purpose;
 import io.keyway.lock.jdbc.server.PostgresServer;
+import io.keyway.lock.spi.Deadline;
+import io.keyway.lock.spi.NotExecutedException;
 import io.keyway.lock.tck.process.Patience;
+import io.keyway.lock.tck.proxy.Direction;
+import io.keyway.lock.tck.proxy.Fault;
+import io.keyway.lock.tck.proxy.FaultProxy;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,10 +80,9 @@ class FaultsTest {
                 LockClient waiter = Locks.open(url + "&lock.name=listening&lock.ttl=60s")) {
             Lease held = holder.lock("handed over").acquire();
             CompletableFuture<Lease> next = waiter.lock("handed over").acquireAsync();
-            org.awaitility.Awaitility.await()
-                    .until(() -> server.number("SELECT count(*) FROM pg_stat_activity WHERE application_name ="
-                                    + " 'keyway listening' AND query LIKE '%pg_notify%'")
-                            > 0);
+            await().until(() -> server.number("SELECT count(*) FROM pg_stat_activity WHERE application_name ="
+                            + " 'keyway listening' AND query LIKE '%pg_notify%'")
+                    > 0);
             terminate("listening");
             held.close();
             next.get(Patience.seconds(30), TimeUnit.SECONDS).close();
@@ -208,6 +222,73 @@ class FaultsTest {
             assertThat(server.number("SELECT nextval('" + schema() + ".keyway_lock_token')"))
                     .as("the next token")
                     .isGreaterThan(lease.token());
+        }
+    }
+
+    /** The time of the call is over before there is anything to send it by. */
+    @Test
+    void whatConnectingLeftNoTimeForIsNotSent() throws Exception {
+        AtomicBoolean sent = new AtomicBoolean();
+        try (FaultProxy proxy = FaultProxy.to(server.address());
+                LockClient client = Locks.open(url.replace(
+                        "127.0.0.1:" + server.port(),
+                        "127.0.0.1:" + proxy.address().getPort()))) {
+            proxy.set(Direction.TO_SERVER, Fault.delayed(Duration.ofMillis(100)));
+            TableStore store = client.unwrap(TableStore.class);
+            assertThatThrownBy(() -> store.call(Purpose.KEEPING, Deadline.after(Duration.ofMillis(50)), connection -> {
+                        sent.set(true);
+                        return connection.isValid(60);
+                    }))
+                    .isInstanceOf(NotExecutedException.class);
+            assertThat(sent).isFalse();
+        }
+    }
+
+    /** What the server has still to end would be ended, or kept, by whatever is done next on that connection. */
+    @Test
+    void theOutcomeOfATransactionThatCannotBeEndedIsUnknown() throws Exception {
+        SQLException canceled = new SQLException("canceling statement due to user request", "57014");
+        try (Connection connection = DriverManager.getConnection(url.substring("lock:".length()))) {
+            Connection failing = (Connection) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals("rollback")) {
+                            throw canceled;
+                        }
+                        return method.invoke(connection, arguments);
+                    });
+            SQLException refused = new SQLException("refused", "55P03");
+            Dialect dialect = new PostgresDialect();
+            assertThat(dialect.failure(canceled)).isEqualTo(Dialect.Failure.REFUSED);
+            assertThatThrownBy(() -> SqlText.inTransaction(failing, locking -> {
+                        throw refused;
+                    }))
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            e -> assertThat(dialect.failure(e)).isEqualTo(Dialect.Failure.UNKNOWN))
+                    .hasMessageContaining("canceling statement")
+                    .hasSuppressedException(refused);
+        }
+    }
+
+    /** As when it stands still, or its network is cut, on a connection of the application's. */
+    @Test
+    void aRowThatAClientHasLockedIsFreeWhenItsTimeIsOver() throws Exception {
+        try (LockClient client = Locks.open(url);
+                Lease held = client.lock("first").acquire();
+                Connection one = DriverManager.getConnection(url.substring("lock:".length()));
+                Connection other = DriverManager.getConnection(url.substring("lock:".length()));
+                Statement statement = other.createStatement()) {
+            LockKey key = LockKey.lock("first");
+            Deadline deadline = Deadline.after(Duration.ofSeconds(1));
+            assertThatThrownBy(() -> new PostgresDialect()
+                            .writeLocked(one, new TableName("keyway_lock"), key, deadline, stands -> {
+                                await().atMost(Patience.of(Duration.ofSeconds(30)))
+                                        .ignoreExceptions()
+                                        .until(() -> statement.execute("SELECT * FROM keyway_lock FOR UPDATE NOWAIT"));
+                                return Optional.empty();
+                            }))
+                    .isInstanceOf(SQLException.class);
+            assertThat(held.isHeld()).isTrue();
         }
     }
 }

@@ -268,6 +268,118 @@ class MariaDbFaultsTest {
         }
     }
 
+    /** As when it stands still, or its network is cut, on a connection of the application's. */
+    @Test
+    void aRowThatAClientHasLockedIsFreeWhenItsTimeIsOver() throws Exception {
+        try (LockClient client = Locks.open(url);
+                Lease held = client.lock("first").acquire();
+                Connection one = DriverManager.getConnection(url.substring("lock:".length()));
+                Connection other = DriverManager.getConnection(url.substring("lock:".length()))) {
+            Dialect dialect = new MariaDbDialect();
+            TableName table = new TableName("keyway_lock");
+            LockKey key = LockKey.lock("first");
+            assertThatThrownBy(() ->
+                            dialect.writeLocked(one, table, key, Deadline.after(Duration.ofSeconds(1)), stands -> {
+                                await().atMost(Patience.of(Duration.ofSeconds(30)))
+                                        .ignoreExceptions()
+                                        .until(() -> locks(other));
+                                return Optional.empty();
+                            }))
+                    .isInstanceOf(SQLException.class);
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    private static boolean locks(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SELECT * FROM keyway_lock FOR UPDATE NOWAIT");
+            return true;
+        }
+    }
+
+    /** Whether it writes, writes nothing, finds no row, or is refused. */
+    @Test
+    void aLockedRowLeavesTheSessionAsItWas() throws Exception {
+        try (LockClient client = Locks.open(url);
+                Lease held = client.lock("first").acquire();
+                Connection one = DriverManager.getConnection(url.substring("lock:".length()));
+                Connection other = DriverManager.getConnection(url.substring("lock:".length()))) {
+            Dialect dialect = new MariaDbDialect();
+            TableName table = new TableName("keyway_lock");
+            for (long before : List.of(0, 1000)) {
+                set(one, "SET SESSION idle_transaction_timeout = " + before + ", innodb_lock_wait_timeout = 1");
+                for (String name : List.of("first", "none")) {
+                    for (boolean writes : new boolean[] {true, false}) {
+                        LockKey key = LockKey.lock(name);
+                        Deadline deadline = Deadline.after(Duration.ofMinutes(1));
+                        Written written = dialect.writeLocked(one, table, key, deadline, stands -> {
+                            Write write = new Write(key, stands.version(), stands.row(), List.of(), List.of());
+                            return writes ? Optional.of(new Dialect.Locked(write, List.of())) : Optional.empty();
+                        });
+                        assertThat(written.done()).isEqualTo(writes && name.equals("first"));
+                        assertThat(idleTimeout(one)).isEqualTo(before);
+                    }
+                }
+                other.setAutoCommit(false);
+                assertThat(locks(other)).isTrue();
+                assertThatThrownBy(() -> dialect.writeLocked(
+                                one,
+                                table,
+                                LockKey.lock("first"),
+                                Deadline.after(Duration.ofMinutes(1)),
+                                stands -> Optional.empty()))
+                        .isInstanceOfSatisfying(
+                                SQLException.class,
+                                e -> assertThat(dialect.failure(e)).isEqualTo(Dialect.Failure.REPEAT));
+                assertThat(idleTimeout(one)).isEqualTo(before);
+                other.rollback();
+                other.setAutoCommit(true);
+            }
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
+    private static void set(Connection connection, String statement) throws SQLException {
+        try (Statement set = connection.createStatement()) {
+            set.execute(statement);
+        }
+    }
+
+    private static long idleTimeout(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("SELECT @@SESSION.idle_transaction_timeout")) {
+            result.next();
+            return result.getLong(1);
+        }
+    }
+
+    /** What it shows may be old, also where nothing is to be written. */
+    @Test
+    void aRowOfAReplicaIsNoAnswerToOneWhoLocksIt() throws Exception {
+        try (LockClient client = Locks.open(url);
+                Lease held = client.lock("first").acquire();
+                Connection one = DriverManager.getConnection(url.substring("lock:".length()))) {
+            Dialect dialect = new MariaDbDialect();
+            server.run("SET GLOBAL read_only = ON");
+            try {
+                for (String name : List.of("first", "none")) {
+                    assertThatThrownBy(() -> dialect.writeLocked(
+                                    one,
+                                    new TableName("keyway_lock"),
+                                    LockKey.lock(name),
+                                    Deadline.after(Duration.ofMinutes(1)),
+                                    stands -> Optional.empty()))
+                            .isInstanceOfSatisfying(
+                                    SQLException.class,
+                                    e -> assertThat(dialect.failure(e)).isEqualTo(Dialect.Failure.READ_ONLY));
+                }
+            } finally {
+                server.run("SET GLOBAL read_only = OFF");
+            }
+            assertThat(held.isHeld()).isTrue();
+        }
+    }
+
     @Test
     void whatIsNotWrittenToTheDiskIsNamed() throws Exception {
         Dialect dialect = new MariaDbDialect();
