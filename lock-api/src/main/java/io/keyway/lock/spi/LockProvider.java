@@ -54,6 +54,16 @@ public interface LockProvider {
     }
 
     /**
+     * {@return the same for what that URL names, as a table of another name; empty where nothing has to be prepared}
+     * Nothing is connected.
+     *
+     * @param url the URL, with its options checked
+     */
+    default Optional<String> ddl(LockUrl url) {
+        return Optional.empty();
+    }
+
+    /**
      * {@return the URL of a place for a test that changes a store for good, on the same servers and with the same
      * rights as far as may be: its clients share neither locks nor tokens with those of the URL itself, and a client of
      * it has {@link Leftovers}. Another word names another place. Nothing is connected. Empty if there is no such place

@@ -29,8 +29,9 @@ import picocli.CommandLine.Command;
 final class ProvidersCommand implements Callable<Integer> {
     @CommandLine.Option(
             names = "--ddl",
-            paramLabel = "DATABASE",
-            description = "Print the statements that make the tables of locks in such a database instead.")
+            paramLabel = "DATABASE|URL",
+            description = "Print the statements that make the tables of locks in such a database instead, or those"
+                    + " that the URL names.")
     private @Nullable String database;
 
     private final Console console;
@@ -68,7 +69,7 @@ final class ProvidersCommand implements Callable<Integer> {
     private int ddl(Discovery found, String wanted) {
         Map<String, String> all = new TreeMap<>();
         found.providers().forEach(provider -> all.putAll(provider.ddl()));
-        String statements = all.get(wanted);
+        String statements = wanted.startsWith("lock:") ? ddl(found, LockUrl.parse(wanted)) : all.get(wanted);
         if (statements == null) {
             throw new CommandException(
                     ExitCode.USAGE,
@@ -77,6 +78,14 @@ final class ProvidersCommand implements Callable<Integer> {
         }
         console.out().print(statements);
         return ExitCode.OK;
+    }
+
+    private static @Nullable String ddl(Discovery found, LockUrl url) {
+        return found.providers().stream()
+                .filter(provider -> provider.schemes().contains(url.provider()))
+                .flatMap(provider -> provider.ddl(url).stream())
+                .findFirst()
+                .orElse(null);
     }
 
     private void print(LockProvider provider, String scheme) {

@@ -351,6 +351,15 @@ class CommandLineTest {
         assertThat(execute("providers", "--ddl", "postgresql")).isZero();
         assertThat(out()).contains("CREATE TABLE IF NOT EXISTS keyway_lock (").endsWith(");\n");
 
+        assertThat(execute("providers", "--ddl", "lock:jdbc:postgresql://db/app?password=x&lock.table=app.locks"))
+                .isZero();
+        assertThat(out())
+                .contains("CREATE SEQUENCE IF NOT EXISTS app.locks_token;")
+                .contains("CREATE TABLE IF NOT EXISTS app.locks (")
+                .contains("CREATE TABLE IF NOT EXISTS app.locks_setting (")
+                .doesNotContain("password");
+
+        assertThat(execute("providers", "--ddl", "lock:native:mem://none")).isEqualTo(64);
         assertThat(execute("providers", "--ddl", "db2")).isEqualTo(64);
         assertThat(err())
                 .contains("no provider knows how to make tables in db2; known are h2, mariadb, mysql, postgresql");

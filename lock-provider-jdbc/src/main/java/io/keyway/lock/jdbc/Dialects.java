@@ -59,9 +59,13 @@ final class Dialects {
     /** What makes the tables, for each of them. */
     static Map<String, String> ddl(TableName table) {
         Map<String, String> all = new LinkedHashMap<>();
-        ALL.forEach((name, dialect) ->
-                all.put(name, String.join(";\n\n", dialect.apply("").ddl(table)) + ";\n"));
+        ALL.forEach((name, dialect) -> all.put(name, ddl(dialect.apply(""), table)));
         return all;
+    }
+
+    /** What makes those tables in such a database. */
+    static String ddl(Dialect dialect, TableName table) {
+        return String.join(";\n\n", dialect.ddl(table)) + ";\n";
     }
 
     /** One of that URL, for one client; an error that names them all if there is none. */

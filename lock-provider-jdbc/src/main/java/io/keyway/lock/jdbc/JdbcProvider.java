@@ -56,9 +56,7 @@ public final class JdbcProvider implements LockProvider {
 
     @Override
     public Optional<LockUrl> testUrl(LockUrl url, String word) {
-        String table = url.option(JdbcOptions.TABLE)
-                .or(JdbcOptions.TABLE::defaultValue)
-                .orElseThrow();
+        String table = table(url);
         String schema = table.substring(0, table.indexOf('.') + 1);
         boolean create = url.option(JdbcOptions.CREATE)
                 .or(JdbcOptions.CREATE::defaultValue)
@@ -68,9 +66,18 @@ public final class JdbcProvider implements LockProvider {
                 : Optional.empty();
     }
 
+    private static String table(LockUrl url) {
+        return url.option(JdbcOptions.TABLE).or(JdbcOptions.TABLE::defaultValue).orElseThrow();
+    }
+
     @Override
     public Map<String, String> ddl() {
         return Dialects.ddl(new TableName(JdbcOptions.TABLE.defaultValue().orElseThrow()));
+    }
+
+    @Override
+    public Optional<String> ddl(LockUrl url) {
+        return Optional.of(Dialects.ddl(Dialects.of(url), new TableName(table(url))));
     }
 
     @Override

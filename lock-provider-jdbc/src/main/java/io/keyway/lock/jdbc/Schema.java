@@ -28,7 +28,7 @@ final class Schema {
     /** One more than there are things to make, each of which another client may be about to make. */
     private static final int TRIES = 4;
 
-    /** The name in what {@code keyway providers --ddl} prints. */
+    /** The name in what {@code keyway providers --ddl} prints of a database. */
     private static final String DEFAULT = JdbcOptions.TABLE.defaultValue().orElseThrow();
 
     /** How many rows are compared with the sequence. */
@@ -162,10 +162,10 @@ final class Schema {
     }
 
     private void create(Connection connection) throws SQLException {
-        String how = "print its statements by \"keyway providers --ddl "
-                + dialect.name().toLowerCase(Locale.ROOT) + "\""
-                + (table.locks().equals(DEFAULT) ? "" : ", write " + table.locks() + " for " + DEFAULT + " in them,")
-                + " and have them carried out by a user who may";
+        String what =
+                table.locks().equals(DEFAULT) ? dialect.name().toLowerCase(Locale.ROOT) : "'" + settings.url() + "'";
+        String how = "print its statements by \"keyway providers --ddl " + what
+                + "\" and have them carried out by a user who may";
         if (!settings.get(JdbcOptions.CREATE)) {
             throw new InvalidLockUrlException(settings.url() + ": there is no table " + table.locks()
                     + ", and lock.create=false says not to make it; " + how + ".");

@@ -256,6 +256,26 @@ class FitnessTest {
     /** As after another program, or a newer version, has written there. */
     @ParameterizedTest
     @ValueSource(strings = {"PostgreSQL", "H2"})
+    void aFreeRowOfAnotherFormatIsTakenOver(String where) throws Exception {
+        boolean h2 = where.equals("H2");
+        String url = h2 ? H2Server.url("format") : PostgresServer.shared().url("format");
+        try (LockClient client = Locks.open(url);
+                LockClient other = Locks.open(url);
+                Connection connection = DriverManager.getConnection(url.substring("lock:".length()));
+                Statement statement = connection.createStatement()) {
+            client.lock("a").acquire().close();
+            for (LockClient each : List.of(client, other)) {
+                statement.executeUpdate("UPDATE keyway_lock SET state = 'rows3', version = version + 1");
+                assertThat(statement.getUpdateCount()).isEqualTo(1);
+                try (Lease lease = each.lock("a").acquire()) {
+                    assertThat(lease.isHeld()).isTrue();
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PostgreSQL", "H2"})
     void aRowThatCannotBeReadCostsItsOwnLockAlone(String where) throws Exception {
         boolean h2 = where.equals("H2");
         String url = h2 ? H2Server.url("poem") : PostgresServer.shared().url("poem");
