@@ -1,9 +1,13 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.jdbc;
 
+import io.keyway.lock.LockClient;
+import io.keyway.lock.Locks;
+import io.keyway.lock.jdbc.server.PgBouncer;
 import io.keyway.lock.jdbc.server.PostgresServer;
 import io.keyway.lock.tck.process.ChildJvm;
 import io.keyway.lock.tck.process.Signals;
+import io.keyway.lock.tck.proxy.FaultProxy;
 import io.keyway.lock.testing.Nemesis;
 import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
@@ -19,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * killed, stopped, ended and started, their backends are terminated or killed, and the server is killed, stopped and
  * started: no two holders (R1), no two believers (R2), time to stop (R3), tokens that rise (R5), expiry neither early
  * nor unnoticed (R7); and everybody goes on after the heal. {@code -Dkeyway.seed} and {@code -Dkeyway.histories} choose
- * others.
+ * others. The same through PgBouncer, whose sessions lead to a standby now and then.
  */
 @Tag("soak")
 class PostgresHistoryTest {
@@ -45,6 +49,105 @@ class PostgresHistoryTest {
                 NAMES,
                 TTL.multipliedBy(3).dividedBy(2))) {
             System.out.println(nemesis.histories(count, seed));
+        }
+    }
+
+    /** Behind a real PgBouncer, which leads to the primary or to a standby that takes no writes and is behind. */
+    @Test
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void manyHistoriesThroughAPoolWithFailOversToAStandby() throws Exception {
+        int count = Integer.getInteger("keyway.histories", 50);
+        long seed = Long.getLong("keyway.seed", 1);
+        try (PostgresServer primary = PostgresServer.own()) {
+            try (LockClient first = Locks.open("lock:" + primary.driverUrl())) {
+                first.lock("made").acquire().close();
+            }
+            try (PostgresServer standby = primary.standby(false);
+                    FaultProxy way = FaultProxy.to(primary.address());
+                    PgBouncer bouncer = PgBouncer.before(way.address().getPort(), "transaction");
+                    Nemesis nemesis = new Nemesis(
+                            new WorkerPool(
+                                    directory,
+                                    "lock:" + bouncer.driverUrl() + "&lock.ttl=" + TTL.toMillis()
+                                            + "ms&lock.requestTimeout=1s",
+                                    NAMES,
+                                    false),
+                            new PoolFaults(primary, standby, way, bouncer),
+                            WORKERS,
+                            NAMES,
+                            TTL.multipliedBy(3).dividedBy(2))) {
+                System.out.println(nemesis.histories(count, seed));
+            }
+        }
+    }
+
+    /** What is done to the pool, and to what it leads to. */
+    private static final class PoolFaults implements Nemesis.Servers {
+        private final PostgresServer primary;
+        private final PostgresServer standby;
+        private final FaultProxy way;
+        private final PgBouncer bouncer;
+        private boolean paused;
+
+        PoolFaults(PostgresServer primary, PostgresServer standby, FaultProxy way, PgBouncer bouncer) {
+            this.primary = primary;
+            this.standby = standby;
+            this.way = way;
+            this.bouncer = bouncer;
+        }
+
+        @Override
+        public String fault(SplittableRandom random, List<ChildJvm> workers) throws Exception {
+            return switch (random.nextInt(7)) {
+                case 0, 1 -> {
+                    way.redirect(standby.address());
+                    way.reset();
+                    yield "to the standby";
+                }
+                case 2 -> {
+                    way.redirect(primary.address());
+                    way.reset();
+                    yield "to the primary";
+                }
+                case 3 -> {
+                    // Some sessions of the pool lead to the one, some to the other.
+                    way.redirect(random.nextBoolean() ? standby.address() : primary.address());
+                    yield "new sessions elsewhere";
+                }
+                case 4 -> {
+                    way.reset();
+                    yield "sessions of the pool cut";
+                }
+                case 5 -> {
+                    primary.kill();
+                    primary.restart();
+                    yield "primary killed and started";
+                }
+                default -> {
+                    if (paused) {
+                        yield "";
+                    }
+                    bouncer.pause();
+                    paused = true;
+                    yield "pool stopped";
+                }
+            };
+        }
+
+        @Override
+        public void heal(List<ChildJvm> workers) throws Exception {
+            way.redirect(primary.address());
+            way.reset();
+            if (paused) {
+                bouncer.resume();
+            }
+            paused = false;
+            Signals.until("PostgreSQL serves", GO_ON_WITHIN, primary::serves);
+        }
+
+        @Override
+        public Duration goOnWithin() {
+            return GO_ON_WITHIN;
         }
     }
 
