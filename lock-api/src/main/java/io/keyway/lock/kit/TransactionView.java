@@ -171,7 +171,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             givenUp = waiters.settle(state, effects::add);
             giveUp(givenUp);
         } while (!givenUp.isEmpty());
-        if (fate.isOpen() && agent.isComplete()) {
+        if (fate.isOpen() && agent.isComplete() && waiters.untold() == null) {
             state.tellAll();
         }
         if (fate.isOpen() && !parts.locks().isEmpty()) {

@@ -144,6 +144,21 @@ class WaitsTest extends InOneWorld {
         a.ensureHeld();
     }
 
+    /** Its user knows of nothing that is held: the status was never HELD, and no call has returned. */
+    @Test
+    void whatIsGrantedBesideAFailureThatNobodyHasHeardGoesBackWhenItIsCancelled() throws Exception {
+        tree("t");
+        LockTransaction a = begin();
+        a.lockAsync(List.of(LockRequest.shared("a"), LockRequest.exclusive("t")));
+        until(() -> a.status() == Status.FAILED);
+        world.advance(SHORT);
+        assertThatThrownBy(() -> a.token("a")).isInstanceOf(IllegalStateException.class);
+        assertThat(a.cancel("a")).isTrue();
+        world.advance(SHORT);
+        assertThat(client().lock("a").tryAcquire()).isPresent();
+        assertThatThrownBy(a::awaitAll).isInstanceOf(LockUnavailableException.class);
+    }
+
     @Test
     void aFailureIsKeptForAWaitThatBeganAfterTheRequest() throws Exception {
         tree("t");
