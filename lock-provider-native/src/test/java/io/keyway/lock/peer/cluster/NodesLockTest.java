@@ -200,7 +200,7 @@ class NodesLockTest {
         try (LockTransaction transaction = holder.transaction()) {
             transaction.lock("x", LockMode.EXCLUSIVE, nodes.nodes(), NodeRule.MAJORITY);
             assertThat(lock.tryAcquire()).isEmpty();
-            assertThat(lock.tryAcquire(Duration.ofMillis(100))).isEmpty();
+            assertThat(lock.tryAcquire(Patience.of(Duration.ofMillis(500)))).isEmpty();
         }
         Lease lease = lock.tryAcquire().orElseThrow();
         assertThat(lease.name()).isEqualTo(LockName.of("x"));
