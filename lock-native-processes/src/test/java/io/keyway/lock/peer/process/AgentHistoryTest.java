@@ -28,6 +28,7 @@ class AgentHistoryTest {
     Path directory;
 
     @Test
+    @Tag("soak") // the simulator plays what these processes do in each build
     void aHistory() throws Exception {
         histories(1, SEED, 3, false, ClusterHistoryTest.BUSY);
     }

@@ -21,6 +21,7 @@ class LamportHistoryTest {
     Path directory;
 
     @Test
+    @Tag("soak") // the simulator plays what these processes do in each build
     void aHistory() throws Exception {
         histories(1, 20261123, 3, false, ClusterHistoryTest.BUSY);
     }

@@ -53,6 +53,8 @@ final class Child implements AutoCloseable {
         providerPath.forEach(entry -> classPath.add(entry.toString()));
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         String.join(File.pathSeparator, classPath),
                         TckChild.class.getName())

@@ -211,8 +211,8 @@ final class IsolatedRun {
             return "";
         }
         try (Child remover = Child.start(url, config, providerPath, commands, log, place)) {
-            Child.News news = remover.next(
-                    JVM_STARTS.plus(REMOVAL.multipliedBy((long) Math.ceil(config.timeFactor()))));
+            Child.News news =
+                    remover.next(JVM_STARTS.plus(REMOVAL.multipliedBy((long) Math.ceil(config.timeFactor()))));
             if (!(news instanceof Child.News.Report report)) {
                 return "; what is left at " + LockUrl.parse(place.get())
                         + ", a place for tests, was not removed in time; remove it yourself";
