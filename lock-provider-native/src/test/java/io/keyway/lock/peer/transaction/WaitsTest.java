@@ -18,6 +18,7 @@ import io.keyway.lock.LockTransaction.Status;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
 import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -273,7 +274,7 @@ class WaitsTest extends InOneWorld {
         CompletableFuture<Boolean> second = inThread(() -> a.tryLock("b", LockMode.EXCLUSIVE, SHORT.multipliedBy(2)));
         world.advance(SHORT);
         // The clock stands until the thread has gone on, so that the time of the other one is not over too.
-        assertThat(first.get(60, TimeUnit.SECONDS)).isFalse();
+        assertThat(first.get(Patience.seconds(60), TimeUnit.SECONDS)).isFalse();
         assertThat(second).isNotDone();
         assertThat(outcome(second)).isFalse();
         assertThat(a.status()).isEqualTo(Status.NO_LOCKS);
