@@ -180,12 +180,13 @@ class FitnessTest {
     /** Until it ends no version of a row goes, and a lock that is taken often becomes slower and slower. */
     @Test
     void anOldSnapshotIsADanger() throws Exception {
-        PostgresServer server = PostgresServer.shared();
-        server.run("CREATE TABLE old_snapshot (n int)");
-        try (Connection old = DriverManager.getConnection(server.driverUrl());
+        // Of its own: another test's clients may have a snapshot of before for as long as they like.
+        try (PostgresServer server = PostgresServer.own();
+                Connection old = DriverManager.getConnection(server.driverUrl());
                 Connection connection = DriverManager.getConnection(server.driverUrl());
                 Statement reads = old.createStatement();
                 Statement writes = connection.createStatement()) {
+            server.run("CREATE TABLE old_snapshot (n int)");
             assertThat(new PostgresDialect().dangers(connection)).noneMatch(it -> it.contains("far behind"));
             old.setAutoCommit(false);
             old.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
@@ -198,15 +199,13 @@ class FitnessTest {
                 assertThat(result.getLong(1)).isPositive();
             }
             old.rollback();
-            // Clients of other tests, and the server itself, may have a snapshot of before for a moment.
+            // The server itself may have a snapshot of before for a moment.
             await().atMost(Patience.of(Duration.ofSeconds(20))).until(() -> {
                 try (ResultSet result = writes.executeQuery(PostgresFitness.oldSnapshots("1 microsecond"))) {
                     result.next();
                     return result.getLong(1) == 0;
                 }
             });
-        } finally {
-            server.run("DROP TABLE old_snapshot");
         }
     }
 
