@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -76,10 +77,11 @@ class WiredMutantsTest {
         assertThat(run(WiredProvider.WRONG, LAST_STEP).verdict()).isEqualTo(Verdict.FAIL);
     }
 
-    @Test
+    @ParameterizedTest
     @Tag("soak") // the check waits for its whole patience
-    void aCheckThatHasNoTimeHasNoVerdict() throws Exception {
-        CheckResult result = run(WiredProvider.SLOWEST, LAST_STEP);
+    @CsvSource({WiredProvider.SLOWEST + ", " + LAST_STEP, WiredProvider.LONG + ", " + INTERRUPT})
+    void aCheckThatHasNoTimeHasNoVerdict(String provider, String check) throws Exception {
+        CheckResult result = run(provider, check);
         assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.INCONCLUSIVE);
         assertThat(result.message()).contains("--time-factor");
     }
@@ -88,14 +90,6 @@ class WiredMutantsTest {
     void whoHearsInterruptsAtEachStepPasses() throws Exception {
         CheckResult result = run(WiredProvider.STEPS, INTERRUPT);
         assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.PASS);
-    }
-
-    @Test
-    @Tag("soak") // the check waits for its whole patience
-    void whatWasInterruptedAtItsFirstStepAloneHasNoVerdict() throws Exception {
-        CheckResult result = run(WiredProvider.LONG, INTERRUPT);
-        assertThat(result.verdict()).as(result.message()).isEqualTo(Verdict.INCONCLUSIVE);
-        assertThat(result.message()).contains("--time-factor");
     }
 
     @Test

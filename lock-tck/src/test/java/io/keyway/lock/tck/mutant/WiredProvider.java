@@ -53,7 +53,7 @@ public final class WiredProvider extends ReferenceProvider {
     /** The same as STEPS; a limit of less than a second is never enough. */
     static final String SLOWEST = "slowest-steps";
 
-    /** The same as STEPS, each of them as long as half a ttl; no defect. */
+    /** The same as STEPS, each of which takes half of what is left of a limit of more than 4 s; no defect. */
     static final String LONG = "long-steps";
 
     /** The same as STEPS, and only the first look ends by an interrupt. */
@@ -179,11 +179,13 @@ public final class WiredProvider extends ReferenceProvider {
 
         /** One question, whose read ends soon after an interrupt. */
         private void step(Deadline deadline, boolean hearsInterrupts) throws IOException, InterruptedException {
-            if (defect.equals(LONG)) {
-                TimeUnit.MILLISECONDS.sleep(Math.min(600, deadline.millis()));
-            }
-            boolean endless = defect.equals(SLOWEST) && deadline.millis() < 900;
-            long slow = defect.equals(SLOW) ? 80 : endless ? 900 : 0;
+            // An interrupt ends the pause.
+            long slow = switch (defect) {
+                case SLOW -> 80;
+                case LONG -> deadline.millis() > 4_000 ? deadline.millis() / 2 : 0;
+                case SLOWEST -> deadline.millis() < 900 ? 900 : 0;
+                default -> 0;
+            };
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(slow, deadline.millis())));
             Socket free = idle.poll();
             Socket socket = free == null ? connect() : free;
