@@ -37,7 +37,7 @@ final class EventLine {
     /**
      * Puts that in line, which {@link #tell} brings to the listener: the caller may hold a lock.
      *
-     * @param after is run when the listener has been told
+     * @param after is run when the listener has been notified
      * @return false if nobody listens, and {@code after} is not run
      */
     boolean put(ElectionEvent event, Runnable after) {
@@ -77,7 +77,7 @@ final class EventLine {
         }
     }
 
-    /** One that fails keeps no later one from being told. */
+    /** A step that fails keeps no later one from being done. */
     private static void guarded(ElectionEvent event, Runnable step) {
         try {
             step.run();

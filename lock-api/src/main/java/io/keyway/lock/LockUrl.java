@@ -1,10 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock;
 
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -202,7 +202,7 @@ public final class LockUrl {
     public LockUrl withOption(String option, String value) {
         String name = isOpaque() ? "lock." + option : option;
         String separators = isOpaque() ? "[?&;]" : "[?&]";
-        String written = name + "=" + encoded(value, "");
+        String written = name + "=" + encoded(value);
         Matcher given = Pattern.compile("(?<=" + separators + ")" + Pattern.quote(name) + "=[^&;]*")
                 .matcher(text);
         if (given.find()) {
@@ -224,17 +224,14 @@ public final class LockUrl {
         int end = query < 0 ? text.length() : query;
         int slash = text.indexOf('/', start);
         int hosts = slash < 0 ? end : Math.min(slash, end);
-        return parse(text.substring(0, hosts) + encoded(path, "/") + text.substring(end));
+        return parse(text.substring(0, hosts) + encoded(path).replace("%2F", "/") + text.substring(end));
     }
 
-    private static String encoded(String value, String plain) {
-        StringBuilder out = new StringBuilder();
-        for (byte each : value.getBytes(StandardCharsets.UTF_8)) {
-            char c = (char) (each & 255);
-            boolean safe = c < 128 && (Character.isLetterOrDigit(c) || ("-._~:" + plain).indexOf(c) >= 0);
-            out.append(safe ? String.valueOf(c) : String.format(Locale.ROOT, "%%%02X", (int) c));
-        }
-        return out.toString();
+    /** A plus stands for itself in a URL, and a colon is easier to read. */
+    private static String encoded(String value) {
+        return URLEncoder.encode(value, StandardCharsets.UTF_8)
+                .replace("+", "%20")
+                .replace("%3A", ":");
     }
 
     @Override

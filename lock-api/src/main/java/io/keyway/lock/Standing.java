@@ -47,8 +47,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>Who leads is no state: {@link #isLeading} asks the lease, so that belief ends at its deadline.
  *   <li>A state is left once: each event names the state that it is about, and finds it gone if another was first. What
  *       is held or asked for by a state that was left otherwise is given back or withdrawn by whoever left it.
- *   <li>For each ELECTED one SURRENDERED is told, after it: the step and the place of its event in the line are taken
- *       together. The listener runs under no lock of ours, also where the event executor runs its tasks at once.
+ *   <li>For each ELECTED the listener is notified of one SURRENDERED, after it: the step and the place of its event in
+ *       the line are taken together. The listener runs under no lock of ours, also where the event executor runs its
+ *       tasks at once.
  *   <li>A leadership is given up in one way, however it ends: the listener is notified, and then its lock is released,
  *       at the latest a quarter of the ttl later ({@link Leading}).
  *   <li>Where work is done under the leadership, this stands again when the work has ended, and not before.
@@ -473,7 +474,7 @@ final class Standing implements Candidacy {
      */
     private boolean leave(Phase from, Phase to, boolean givesUp) {
         Leading unheard = null;
-        // Outside: the question may be the first to see a loss, and then notifies those who listen.
+        // Outside: the question may be the first to see a loss, and then notifies listeners.
         Optional<LeaseLoss> loss = from instanceof Leading leading
                 ? LeaseLosses.of(leading.lease).map(LeaseLostException::loss)
                 : Optional.empty();

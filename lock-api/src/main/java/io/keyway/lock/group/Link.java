@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * sends a frame every few seconds, so that the other end notices when a connection carries nothing any more.
  */
 final class Link implements Closeable {
-    /** Who hears what comes. */
+    /** Takes what comes. */
     interface Hearer {
         /** A frame has come; {@code done} is to be run when nothing of it is left to do, by any thread. */
         void heard(Frame frame, Runnable done);

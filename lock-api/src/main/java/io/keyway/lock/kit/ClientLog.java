@@ -82,7 +82,7 @@ final class ClientLog {
     }
 
     void lost(LockKey key, long token, LeaseLoss loss, long now) {
-        if (isTold(now)) {
+        if (hasLine(now)) {
             LOG.log(
                     Level.WARNING,
                     "{0} has lost the {1} (token {2}) after {3}: {4}, {5}",
@@ -102,7 +102,7 @@ final class ClientLog {
      * @param goesOn what is held on, and by how many nodes
      */
     void lostPart(LockName part, long token, LeaseLoss loss, String goesOn, long now) {
-        if (isTold(now)) {
+        if (hasLine(now)) {
             LOG.log(
                     Level.INFO,
                     "{0} has lost {1} (token {2}) after {3}: {4}, {5}; it holds {6}",
@@ -116,8 +116,8 @@ final class ClientLog {
         }
     }
 
-    /** Whether one more loss is told by itself. */
-    private boolean isTold(long now) {
+    /** Whether one more loss has a line of its own. */
+    private boolean hasLine(long now) {
         int told;
         synchronized (this) {
             if (!everLost || now - lossesSince >= MINUTE) {

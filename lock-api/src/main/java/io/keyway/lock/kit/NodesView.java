@@ -79,7 +79,7 @@ final class NodesView implements DistributedLock {
         return take(wait, lease -> lease, client.events()::complete);
     }
 
-    /** As of {@link TransactionLocks#takeAsync}; who blocks may be the thread by which users' futures are completed. */
+    /** As of {@link TransactionLocks#takeAsync}; a thread that blocks may be the one that completes users' futures. */
     private <T> CompletableFuture<T> take(
             @Nullable Duration wait, Function<Optional<Lease>, T> shape, Consumer<Runnable> tells) {
         CompletableFuture<T> told = ClockedFuture.on(client.time());

@@ -9,8 +9,8 @@ interface Releasable extends AutoCloseable {
     ReleaseOutcome release();
 
     /**
-     * Sends the release, once. The stage completes on the thread that brings the answer: who waits for it may be on the
-     * event executor.
+     * Sends the release, once. The stage completes on the thread that brings the answer: a caller that waits for it
+     * may be on the event executor.
      */
     CompletionStage<ReleaseOutcome> sendRelease();
 

@@ -21,7 +21,7 @@ final class Releases {
         this(grants, needed, () -> {});
     }
 
-    /** {@code onLost}: for who waits for the outcome, what is to be done if that is that it was lost before. */
+    /** {@code onLost}: what a caller that waits for the outcome does if the lock was lost before. */
     Releases(List<Releasable> grants, int needed, Runnable onLost) {
         this.grants = List.copyOf(grants);
         this.needed = needed;

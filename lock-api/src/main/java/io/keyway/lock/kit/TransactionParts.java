@@ -41,7 +41,7 @@ final class TransactionParts implements NodeLocks.Parts {
     private final AgentAlarm alarm;
     /** When the parts of held locks may be asked for that these are held without. */
     private final Map<LockName, Long> sparesFrom = new HashMap<>();
-    /** Since when the locks are held of which the user was told. */
+    /** Since when the locks are held that calls have returned. */
     private final Map<LockName, Long> since = new HashMap<>();
     /** Whether they are, as soon as the locks are held. */
     private boolean asksSpares = true;

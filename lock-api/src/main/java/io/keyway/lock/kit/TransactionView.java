@@ -181,7 +181,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         }
     }
 
-    /** A lock over nodes that was seen at too few of them is lost for all who ask, whatever is renewed after that. */
+    /** A lock over nodes that was seen at too few of them is lost for each question, whatever is renewed after that. */
     private void endBroken() {
         LockName broken = parts.locks().broken();
         HeldLease gone = broken == null ? null : state.lost(each -> state.isOf(each, broken));

@@ -82,7 +82,7 @@ class MajorityTest extends ReferenceClients {
         public void close() {}
     };
 
-    /** Whether the time of a grant is over for who asks, as for a thread that reads the clock late. */
+    /** Whether the time of a grant is over for a thread that asks, as for one that reads the clock late. */
     private boolean late;
 
     private boolean raiseFails;
@@ -272,7 +272,7 @@ class MajorityTest extends ReferenceClients {
         assertThat(warnings.get(0)).contains("nodes has lost the lock x ", "too few of its nodes are left");
     }
 
-    /** Whoever waits for it does so on the thread by which futures are completed: nothing is delivered meanwhile. */
+    /** The thread that waits for it is the one by which futures are completed: nothing is delivered meanwhile. */
     @Test
     void anAcquireAndAReleaseNeedNoEvent() throws Exception {
         DistributedLock lock = client.lock(LockName.of("x"), NodeSet.of(NodeRule.MAJORITY, NODES));

@@ -35,6 +35,9 @@ import org.junit.jupiter.api.Test;
 /** What MariaDB can do to a client, and what the client makes of it. */
 @MariaDb
 class MariaDbFaultsTest {
+    private static final Dialect DIALECT = new MariaDbDialect();
+    private static final TableName TABLE = new TableName("keyway_lock");
+    private static final LockKey FIRST = LockKey.lock("first");
 
     private MariaDbServer server;
     private String url;
@@ -243,15 +246,12 @@ class MariaDbFaultsTest {
                 Lease held = client.lock("first").acquire();
                 Connection one = DriverManager.getConnection(url.substring("lock:".length()));
                 Connection other = DriverManager.getConnection(url.substring("lock:".length()))) {
-            Dialect dialect = new MariaDbDialect();
-            TableName table = new TableName("keyway_lock");
-            LockKey key = LockKey.lock("first");
             CompletableFuture<List<Written>> late = new CompletableFuture<>();
-            Written written = dialect.writeLocked(one, table, key, Deadline.after(Duration.ofMinutes(1)), stands -> {
-                Write write = new Write(key, stands.version(), stands.row(), List.of(), List.of());
+            Written written = DIALECT.writeLocked(one, TABLE, FIRST, Deadline.after(Duration.ofMinutes(1)), stands -> {
+                Write write = new Write(FIRST, stands.version(), stands.row(), List.of(), List.of());
                 late.completeAsync(() -> {
                     try {
-                        return dialect.write(other, table, List.of(write), List.of(List.of()));
+                        return DIALECT.write(other, TABLE, List.of(write), List.of(List.of()));
                     } catch (SQLException e) {
                         throw new IllegalStateException(e);
                     }
@@ -275,11 +275,8 @@ class MariaDbFaultsTest {
                 Lease held = client.lock("first").acquire();
                 Connection one = DriverManager.getConnection(url.substring("lock:".length()));
                 Connection other = DriverManager.getConnection(url.substring("lock:".length()))) {
-            Dialect dialect = new MariaDbDialect();
-            TableName table = new TableName("keyway_lock");
-            LockKey key = LockKey.lock("first");
             assertThatThrownBy(() ->
-                            dialect.writeLocked(one, table, key, Deadline.after(Duration.ofSeconds(1)), stands -> {
+                            DIALECT.writeLocked(one, TABLE, FIRST, Deadline.after(Duration.ofSeconds(1)), stands -> {
                                 await().atMost(Patience.of(Duration.ofSeconds(30)))
                                         .ignoreExceptions()
                                         .until(() -> locks(other));
@@ -304,15 +301,13 @@ class MariaDbFaultsTest {
                 Lease held = client.lock("first").acquire();
                 Connection one = DriverManager.getConnection(url.substring("lock:".length()));
                 Connection other = DriverManager.getConnection(url.substring("lock:".length()))) {
-            Dialect dialect = new MariaDbDialect();
-            TableName table = new TableName("keyway_lock");
             for (long before : List.of(0, 1000)) {
                 set(one, "SET SESSION idle_transaction_timeout = " + before + ", innodb_lock_wait_timeout = 1");
                 for (String name : List.of("first", "none")) {
                     for (boolean writes : new boolean[] {true, false}) {
                         LockKey key = LockKey.lock(name);
                         Deadline deadline = Deadline.after(Duration.ofMinutes(1));
-                        Written written = dialect.writeLocked(one, table, key, deadline, stands -> {
+                        Written written = DIALECT.writeLocked(one, TABLE, key, deadline, stands -> {
                             Write write = new Write(key, stands.version(), stands.row(), List.of(), List.of());
                             return writes ? Optional.of(new Dialect.Locked(write, List.of())) : Optional.empty();
                         });
@@ -322,15 +317,11 @@ class MariaDbFaultsTest {
                 }
                 other.setAutoCommit(false);
                 assertThat(locks(other)).isTrue();
-                assertThatThrownBy(() -> dialect.writeLocked(
-                                one,
-                                table,
-                                LockKey.lock("first"),
-                                Deadline.after(Duration.ofMinutes(1)),
-                                stands -> Optional.empty()))
+                assertThatThrownBy(() -> DIALECT.writeLocked(
+                                one, TABLE, FIRST, Deadline.after(Duration.ofMinutes(1)), stands -> Optional.empty()))
                         .isInstanceOfSatisfying(
                                 SQLException.class,
-                                e -> assertThat(dialect.failure(e)).isEqualTo(Dialect.Failure.REPEAT));
+                                e -> assertThat(DIALECT.failure(e)).isEqualTo(Dialect.Failure.REPEAT));
                 assertThat(idleTimeout(one)).isEqualTo(before);
                 other.rollback();
                 other.setAutoCommit(true);
@@ -359,19 +350,18 @@ class MariaDbFaultsTest {
         try (LockClient client = Locks.open(url);
                 Lease held = client.lock("first").acquire();
                 Connection one = DriverManager.getConnection(url.substring("lock:".length()))) {
-            Dialect dialect = new MariaDbDialect();
             server.run("SET GLOBAL read_only = ON");
             try {
                 for (String name : List.of("first", "none")) {
-                    assertThatThrownBy(() -> dialect.writeLocked(
+                    assertThatThrownBy(() -> DIALECT.writeLocked(
                                     one,
-                                    new TableName("keyway_lock"),
+                                    TABLE,
                                     LockKey.lock(name),
                                     Deadline.after(Duration.ofMinutes(1)),
                                     stands -> Optional.empty()))
                             .isInstanceOfSatisfying(
                                     SQLException.class,
-                                    e -> assertThat(dialect.failure(e)).isEqualTo(Dialect.Failure.READ_ONLY));
+                                    e -> assertThat(DIALECT.failure(e)).isEqualTo(Dialect.Failure.READ_ONLY));
                 }
             } finally {
                 server.run("SET GLOBAL read_only = OFF");
@@ -382,15 +372,14 @@ class MariaDbFaultsTest {
 
     @Test
     void whatIsNotWrittenToTheDiskIsNamed() throws Exception {
-        Dialect dialect = new MariaDbDialect();
         try (Connection connection = DriverManager.getConnection(server.driverUrl())) {
-            assertThat(dialect.dangers(connection)).isEmpty();
-            assertThat(dialect.obstacle(connection)).isEmpty();
+            assertThat(DIALECT.dangers(connection)).isEmpty();
+            assertThat(DIALECT.obstacle(connection)).isEmpty();
         }
         for (String unsafe : List.of("0", "2")) {
             server.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + unsafe);
             try (Connection connection = DriverManager.getConnection(server.driverUrl())) {
-                assertThat(dialect.dangers(connection))
+                assertThat(DIALECT.dangers(connection))
                         .singleElement()
                         .asString()
                         .contains("innodb_flush_log_at_trx_commit=" + unsafe);

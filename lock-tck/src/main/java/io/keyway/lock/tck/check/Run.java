@@ -295,7 +295,7 @@ public final class Run {
                 return Locks.open(url, named, subject.loader(), seen);
             } catch (LockUnavailableException again) {
                 throw new CannotOpen(again.getMessage()
-                        + "\n(tried twice; on a slow machine a longer connectTimeout in " + "the URL helps)");
+                        + "\n(tried twice; on a slow machine a longer connectTimeout in the URL helps)");
             }
         }
     }

@@ -10,7 +10,6 @@ import io.keyway.lock.spi.Leftovers;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
@@ -18,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The place beside the subject's URL that the checks of a run may change for good ({@code LockProvider.testUrl}), and
- * whether something may be left there. What is left when this JVM ends is removed by a shutdown hook; who started the
- * JVM hears of it too, for an end that runs no hooks. Any thread may ask.
+ * whether something may be left there. What is left when this JVM ends is removed by a shutdown hook; the process
+ * that started the JVM is notified too, for an end that runs no hooks. Any thread may ask.
  */
 public final class TestPlace {
     private static final Logger LOG = System.getLogger(TestPlace.class.getName());
@@ -40,7 +39,7 @@ public final class TestPlace {
      * @param url the place; empty if the provider names none
      * @param shared whether the provider names the same for another run
      * @param loader finds the provider
-     * @param told hears what may be left from now on, and when nothing is
+     * @param told is given what may be left from now on; empty when nothing is
      */
     TestPlace(
             LockUrl subject,
@@ -169,10 +168,5 @@ public final class TestPlace {
             same.ifPresent(Lease::close);
             return same.isPresent() && held.isHeld();
         }
-    }
-
-    @Override
-    public String toString() {
-        return Objects.toString(url.orElse(null), "no place for tests");
     }
 }

@@ -112,7 +112,7 @@ final class ElectionAdminChecks {
     }
 
     @Check(rules = "LK-1806 LK-1808", needs = Feature.LIST)
-    @Hint("Is the lock given to the one that is named before the listener of the leader has been told?")
+    @Hint("Is the lock given to the one that is named before the listener of the leader is notified?")
     void aListenerIsToldBeforeALeadershipThatIsHandedOverGoesOn(CheckContext t) throws Exception {
         LockClient looker = t.connected("looker");
         AtomicReference<List<Long>> held = new AtomicReference<>();
@@ -146,7 +146,7 @@ final class ElectionAdminChecks {
             isInTime(t, took.get());
         }
         t.expectEqual(
-                "the tokens of who had the lock when a leader that hands over was notified",
+                "the tokens of the lock's holders when a leader that hands over was notified",
                 List.of(token),
                 held.get());
     }

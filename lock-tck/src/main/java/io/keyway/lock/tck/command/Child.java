@@ -37,7 +37,7 @@ final class Child implements AutoCloseable {
     }
 
     /**
-     * Starts one, which has the provider on its class path; told the rest by standard input.
+     * Starts one, which has the provider on its class path, and reads the rest from standard input.
      *
      * @param place where it is to remove what another one has left, and do nothing else
      */
@@ -113,7 +113,7 @@ final class Child implements AutoCloseable {
             return new News.Silence();
         }
         if (report.isEmpty()) {
-            // The end is there for whoever asks again.
+            // The next call finds the end, too.
             reports.add(report);
         }
         return report.<News>map(News.Report::new).orElseGet(() -> new News.End(exitCode()));

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class IsolatedRun {
     private static final int DEATHS = 5;
-    /** Of what a child left, with the start of a JVM and of the provider. */
+    /** Of what a child left, with the start of the provider. */
     private static final Duration REMOVAL = Duration.ofSeconds(20);
 
     /** A busy machine takes so long to start a JVM: until its first report no limit of a check counts. */

@@ -138,6 +138,7 @@ final class TckChild {
         thread.setDaemon(true);
         thread.start();
     }
+
     /** Before its time: who ends this JVM, and what it was about. */
     private void lastWords() {
         if (done) {
