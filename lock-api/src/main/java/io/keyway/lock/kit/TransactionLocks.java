@@ -171,7 +171,9 @@ final class TransactionLocks<T> {
             return;
         }
         TransactionView transaction = transaction();
-        // Whoever completes it, but us: nobody will take the leases.
+        // The grant and the end of the time: the first of them decides.
+        AtomicBoolean decided = new AtomicBoolean();
+        // A user who completes the future takes no leases.
         AtomicBoolean handedOver = new AtomicBoolean();
         CompletionStage<R> seen = told;
         seen.whenComplete((result, failure) -> {
@@ -182,16 +184,26 @@ final class TransactionLocks<T> {
         try {
             CompletionStage<Boolean> all = transaction.begin(requests, !once);
             if (wait != null && !once) {
-                TimeSource.Scheduled limit = client.time().at(end, () -> timeUp(transaction, wait, told, shape, tells));
+                TimeSource.Scheduled limit = client.time().at(end, () -> {
+                    if (decided.compareAndSet(false, true)) {
+                        timeUp(transaction, wait, told, shape, tells);
+                    }
+                });
                 seen.whenComplete((result, failure) -> limit.cancel());
             }
             all.whenComplete((held, failure) -> {
+                if (!decided.compareAndSet(false, true)) {
+                    return;
+                }
                 Optional<T> taken = failure == null && held ? handOver.apply(transaction) : Optional.empty();
                 handedOver.set(taken.isPresent());
                 boolean lost = failure == null ? held && taken.isEmpty() : failure instanceof LeaseLostException;
+                if (taken.isEmpty()) {
+                    // Before its caller knows, who may ask again at once.
+                    transaction.closeAsync();
+                }
                 if (lost && !once && !told.isDone()) {
                     // The grant of one level was over before that of the last one came.
-                    transaction.closeAsync();
                     take(told, wait, end, false, shape, tells);
                 } else if (failure != null && !lost) {
                     tells.accept(() -> told.completeExceptionally(failure));
@@ -211,6 +223,7 @@ final class TransactionLocks<T> {
             Function<Optional<T>, R> shape,
             Consumer<Runnable> tells) {
         LockUnavailableException silence = transaction.silence(wait);
+        transaction.closeAsync();
         if (silence != null) {
             tells.accept(() -> told.completeExceptionally(silence));
         } else {

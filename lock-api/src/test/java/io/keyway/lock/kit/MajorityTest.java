@@ -30,6 +30,7 @@ import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.RaisingEngine;
+import io.keyway.lock.spi.Request;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -39,6 +40,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -52,6 +54,8 @@ import java.util.logging.SimpleFormatter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A lock by a majority of nodes whose parts are locks of the reference store: time is virtual, and what is told to
@@ -64,6 +68,9 @@ class MajorityTest extends ReferenceClients {
 
     /** The nodes that lose what they have granted, when it is to be renewed. */
     private final Set<String> emptied = new HashSet<>();
+
+    /** What has been asked for, and is neither granted nor withdrawn. */
+    private final Set<Request> asked = new HashSet<>();
 
     private final Queue<Runnable> events = new ArrayDeque<>();
     private final List<String> warnings = new CopyOnWriteArrayList<>();
@@ -152,19 +159,23 @@ class MajorityTest extends ReferenceClients {
                         return CompletableFuture.completedStage(true);
                     }
                     if (method.getName().equals("submit")) {
-                        arguments[1] = watched((LockEngine.Sink) arguments[1]);
+                        asked.add((Request) arguments[0]);
+                        arguments[1] = watched((Request) arguments[0], (LockEngine.Sink) arguments[1]);
+                    } else if (method.getName().equals("withdraw")) {
+                        asked.remove((Request) arguments[0]);
                     }
                     return invoke(engine, method, arguments);
                 });
     }
 
     /** The grants of that one end when the test says so, and go on when it says otherwise. */
-    private LockEngine.Sink watched(LockEngine.Sink sink) {
+    private LockEngine.Sink watched(Request request, LockEngine.Sink sink) {
         return (LockEngine.Sink) Proxy.newProxyInstance(
                 LockEngine.class.getClassLoader(),
                 new Class<?>[] {LockEngine.Sink.class},
                 (proxy, method, arguments) -> {
                     if (method.getName().equals("granted")) {
+                        asked.remove(request);
                         LockEngine.Hold hold = (LockEngine.Hold) arguments[0];
                         arguments[0] = Proxy.newProxyInstance(
                                 LockEngine.class.getClassLoader(),
@@ -279,6 +290,22 @@ class MajorityTest extends ReferenceClients {
         assertThat(inThread(() -> lock.acquire().release()).get()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(inThread(() -> lock.tryAcquire(TTL).orElseThrow().release()).get())
                 .isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    /** Its caller may ask again at once, and must not find its own request before it. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aTryHasTakenBackWhatItAskedForWhenItSaysFalse(int seconds) throws Exception {
+        LockTransaction holder = holder();
+        NodeSet nodes = NodeSet.of(NodeRule.MAJORITY, NODES);
+        List<Integer> left = new ArrayList<>();
+        CompletionStage<Boolean> tried = TransactionLocks.overNodes(
+                        client.context(), LockName.of("x"), nodes, LockOptions.none())
+                .takeAsync(Duration.ofSeconds(seconds), Optional::isPresent, Runnable::run);
+        tried.thenAccept(taken -> left.add(taken ? -1 : asked.size()));
+        passes(Duration.ofSeconds(2));
+        assertThat(left).containsExactly(0);
+        holder.close();
     }
 
     @Test
