@@ -74,8 +74,7 @@ public final class Network implements AutoCloseable {
     /** Whether nothing is granted while all proxies are black holes; heals them. */
     private boolean isOnAllWays() throws InterruptedException {
         ClientOptions options = ClientOptions.defaults().withName("tck-links");
-        // Leases of the usual length: an attempt of a slow provider may take longer than the ttl of a check.
-        try (LockClient client = context.openBare(url, options)) {
+        try (LockClient client = context.openUnrecorded(url, options)) {
             long start = System.nanoTime();
             client.lock(context.freshName()).acquire().release();
             if (connections() == 0) {
