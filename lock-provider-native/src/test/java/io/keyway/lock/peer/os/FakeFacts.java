@@ -2,7 +2,10 @@
 package io.keyway.lock.peer.os;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -14,6 +17,9 @@ import java.util.OptionalLong;
  * of this machine's wall clock.
  */
 public class FakeFacts implements MachineFacts {
+    /** When each file that was seen says that it was written. */
+    private static final FileTime MARK = FileTime.fromMillis(1_000);
+
     private final SystemFacts real = new SystemFacts();
     public Optional<String> bootId = Optional.of("boot-1");
     public Optional<String> timeNamespace = Optional.of("time:[1]");
@@ -66,10 +72,17 @@ public class FakeFacts implements MachineFacts {
     @Override
     public Optional<FileFacts> file(Path path) throws IOException {
         Optional<FileFacts> now = real.file(path);
-        if (now.isPresent() && !now.get().equals(lastSeen.put(path, now.get()))) {
+        if (now.isPresent() && (!now.get().equals(lastSeen.get(path)) || !isMarked(path))) {
             changed.put(path, wall);
+            // A write within the same step of the system's clock is seen by this alone.
+            Files.setLastModifiedTime(path, MARK);
+            lastSeen.put(path, real.file(path).orElseThrow());
         }
         return now.map(f -> new FileFacts(f.inode(), changed.getOrDefault(path, wall)));
+    }
+
+    private static boolean isMarked(Path path) throws IOException {
+        return Files.getLastModifiedTime(path, LinkOption.NOFOLLOW_LINKS).equals(MARK);
     }
 
     @Override
