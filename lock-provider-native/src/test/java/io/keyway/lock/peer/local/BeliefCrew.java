@@ -16,15 +16,18 @@ final class BeliefCrew implements AutoCloseable {
     /** A machine that is busy may host nothing for a second, and leases lapse in three quarters of this. */
     static final Duration TTL = Patience.lease(Duration.ofSeconds(2));
 
-    static final String MAX_TTL = TTL.toMillis() + "ms";
-
     private final Path directory;
     private final WorkerPool crew;
 
     /** @param options of the URL, each with a leading ampersand */
     BeliefCrew(Path directory, String options) {
+        this(directory, TTL, options);
+    }
+
+    BeliefCrew(Path directory, Duration ttl, String options) {
         this.directory = directory;
-        String url = "lock:native:local://" + locks() + "?ttl=" + TTL.toMillis() + "ms&maxTtl=" + MAX_TTL + options;
+        String millis = ttl.toMillis() + "ms";
+        String url = "lock:native:local://" + locks() + "?ttl=" + millis + "&maxTtl=" + millis + options;
         this.crew = new WorkerPool(directory, url, 2, true);
     }
 

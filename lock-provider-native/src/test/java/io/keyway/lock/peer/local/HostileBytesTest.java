@@ -9,6 +9,7 @@ import io.keyway.lock.peer.net.RawPeer;
 import io.keyway.lock.peer.session.Mac;
 import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
+import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -31,6 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class HostileBytesTest {
     private static final int MANY = 1_000;
+    /** So long that no process of a busy machine stands still until its lease is over. */
+    private static final Duration TTL = Patience.lease(Duration.ofSeconds(6));
 
     private static final String CLOSED = "a connection to this process was closed: ";
 
@@ -45,13 +48,13 @@ class HostileBytesTest {
     @BeforeAll
     static void serve() throws IOException, InterruptedException {
         start = System.nanoTime();
-        crew = new BeliefCrew(directory, "");
+        crew = new BeliefCrew(directory, TTL, "");
         crew.history().start();
         crew.history().awaitProgress("of the host");
         crew.history().start();
         crew.history().awaitProgress("of both");
         host = new HostElection(crew.locks()).info().orElseThrow().address();
-        place = LocalConfig.of(crew.locks(), BeliefCrew.TTL, Algorithms.standard(), Duration.ofSeconds(5));
+        place = LocalConfig.of(crew.locks(), TTL, Algorithms.standard(), Duration.ofSeconds(5));
     }
 
     @AfterEach

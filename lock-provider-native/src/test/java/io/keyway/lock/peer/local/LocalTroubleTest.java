@@ -70,7 +70,7 @@ class LocalTroubleTest {
     }
 
     private byte[] cleanFile() throws Exception {
-        String url = "lock:native:local://" + crew.locks() + "?ttl=1s&maxTtl=" + BeliefCrew.MAX_TTL;
+        String url = "lock:native:local://" + crew.locks() + "?ttl=1s&maxTtl=" + BeliefCrew.TTL.toMillis() + "ms";
         try (LockClient client = Locks.open(url)) {
             client.lock("before").acquire().close();
         }
@@ -111,6 +111,7 @@ class LocalTroubleTest {
     }
 
     @Test
+    @Tag("soak")
     void otherCodeClosesTheLockFiles() throws Exception {
         crewOf(3);
         ChildJvm host = crew.awaitHost();
@@ -149,6 +150,7 @@ class LocalTroubleTest {
     }
 
     @Test
+    @Tag("soak")
     void aDirectoryThatIsFullIsRefusedByNameAndOneThatFillsUpServesOn() throws Exception {
         try (SmallDisk disk = SmallDisk.mount(directory.resolve("disk"))) {
             Path locks = disk.path().resolve("locks");
