@@ -214,6 +214,7 @@ class InterruptsTest {
     void aStatementWhoseTimeIsOverEnds() throws Exception {
         try (Connection connection = DriverManager.getConnection(url.substring("lock:".length()));
                 Statement statement = connection.createStatement()) {
+            statement.execute("SET client_connection_check_interval = 100"); // or the server sleeps on
             Deadline deadline = Deadline.after(Duration.ofMillis(50));
             assertThatThrownBy(() -> new Watched()
                             .on(connection, deadline, () -> {}, it -> statement.execute("SELECT pg_sleep(600)")))
