@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -100,6 +101,7 @@ class ConsumerTest {
     }
 
     @Test
+    @Tag("soak")
     void itRunsOnTheClassPath() throws Exception {
         ChildProcess child = java(
                 "-cp", String.join(File.pathSeparator, program.toString(), libraries, zooKeeper), "consumer.Program");

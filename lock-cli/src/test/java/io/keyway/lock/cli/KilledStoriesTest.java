@@ -7,6 +7,7 @@ import io.keyway.lock.tck.process.ChildProcess;
 import io.keyway.lock.tck.process.Signals;
 import java.nio.file.Path;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of the lock when one of the processes around a command is killed or stopped. */
@@ -40,6 +41,7 @@ class KilledStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void theSupervisorEndsTheCommandLongAfterKeywayWasKilled() throws Exception {
         play(LONG);
         ChildProcess first = running(stage.stubborn("A"));
@@ -57,6 +59,7 @@ class KilledStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void theCommandIsKilled() throws Exception {
         play(LONG);
         ChildProcess first = running(stage.forever("A"));
@@ -70,6 +73,7 @@ class KilledStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void keywayIsStopped() throws Exception {
         play(SHORT);
         ChildProcess first = running(stage.stubborn("A"));
@@ -84,6 +88,7 @@ class KilledStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void whatTheCommandLeftBehindKeepsTheLock() throws Exception {
         play(LONG);
         Path daemon = script(stage.untilGo("A"));
@@ -102,6 +107,7 @@ class KilledStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void theHostIsKilled() throws Exception {
         play(LONG);
         ChildProcess first = running(stage.untilGo("A"));

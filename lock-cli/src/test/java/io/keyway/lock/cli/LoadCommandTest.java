@@ -123,6 +123,7 @@ class LoadCommandTest {
     }
 
     @Test
+    @Tag("soak")
     void anInterruptEndsItWithASummary() throws Exception {
         ChildProcess load = keyway(
                 "load",
@@ -142,6 +143,7 @@ class LoadCommandTest {
     }
 
     @Test
+    @Tag("soak")
     void whoCannotBeReachedIsSaid() throws Exception {
         ChildProcess load = keyway("load", "lock:native://127.0.0.1:" + Ports.free() + "/keyway?maxTtl=1s");
         assertThat(load.exitCode()).as(load.err()).isEqualTo(64);

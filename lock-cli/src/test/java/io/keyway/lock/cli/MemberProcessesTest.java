@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -117,6 +118,7 @@ class MemberProcessesTest {
     }
 
     @Test
+    @Tag("soak")
     void aClusterWithoutItsMajorityWarnsItsOperatorAndItsUsers() throws Exception {
         String[] options = {"--init", "--max-ttl", "5s", "--algorithm", "failover"};
         for (int i = 0; i < 3; i++) {
@@ -146,6 +148,7 @@ class MemberProcessesTest {
     }
 
     @Test
+    @Tag("soak")
     void aFirstStartIsNotSaidToWaitForALease() throws Exception {
         start(0, "01", "--init").errLine("opens when its list is confirmed by");
         String url = "lock:native://" + list("01") + "/keyway";
@@ -159,6 +162,7 @@ class MemberProcessesTest {
     }
 
     @Test
+    @Tag("soak")
     void aMajorityElectsWhileAMemberIsDead() throws Exception {
         for (int i = 0; i < 3; i++) {
             start(i, "012", "--init", "--max-ttl", TERM + "s");
@@ -248,6 +252,7 @@ class MemberProcessesTest {
     }
 
     @Test
+    @Tag("soak")
     void aListIsChangedWhenAllMembersRunWithTheNewOne() throws Exception {
         for (ChildProcess each : List.of(
                 start(0, "012", "--init", "--max-ttl", "1s"),
@@ -273,6 +278,7 @@ class MemberProcessesTest {
     }
 
     @Test
+    @Tag("soak")
     void whoLooksOrWaitsLearnsWhatAMemberCannotDo() throws Exception {
         for (int self : List.of(0, 1)) {
             start(self, "01", "--init");
@@ -348,6 +354,7 @@ class MemberProcessesTest {
     }
 
     @Test
+    @Tag("soak")
     void aMemberThatIsRemovedEndsByItself() throws Exception {
         String[] first = {"--init", "--max-ttl", "2s", "--algorithm", "bakery"};
         for (int self : List.of(0, 1, 2)) {

@@ -4,6 +4,7 @@ package io.keyway.lock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.tck.process.ChildProcess;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A command under several locks. */
@@ -40,6 +41,7 @@ class SeveralStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void oneThatIsBrokenEndsTheCommand() throws Exception {
         play(LONG);
         ChildProcess run = stage.start(

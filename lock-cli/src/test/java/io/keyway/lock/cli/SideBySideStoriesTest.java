@@ -25,6 +25,7 @@ class SideBySideStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void aPipeThatCloses() throws Exception {
         play(LONG);
         Path script = script("while :; do echo line; " + stage.beat("A") + "; done");
@@ -39,6 +40,7 @@ class SideBySideStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void aPipeBehindIt() throws Exception {
         play(LONG);
         ChildProcess all = stage.start(
@@ -50,6 +52,7 @@ class SideBySideStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void aRunInsideOfARun() throws Exception {
         play(LONG);
         Path inner = script(stage.stubborn("A"));
@@ -67,6 +70,7 @@ class SideBySideStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void aCommandThatLeavesTheSession() throws Exception {
         play(LONG);
         Path daemon = script(stage.stubborn("A"));
@@ -81,6 +85,7 @@ class SideBySideStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void anotherDirectory() throws Exception {
         play(LONG);
         Path here = Files.createDirectory(directory.resolve("here"));
@@ -101,6 +106,7 @@ class SideBySideStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void theOperatorBreaksTheLock() throws Exception {
         play(LONG);
         ChildProcess first = running(stage.stubborn("A"));
@@ -151,6 +157,7 @@ class SideBySideStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void readersAndPermitsOfThisMachineNeedNoServer() throws Exception {
         play(LONG);
         ChildProcess reader =

@@ -7,11 +7,13 @@ import io.keyway.lock.tck.process.ChildProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What people do to commands at a terminal. */
 class TerminalStoriesTest extends Stories {
     @Test
+    @Tag("soak")
     void controlCWhileWaiting() throws Exception {
         play(LONG);
         ChildProcess first = running(stage.forever("A"));
@@ -46,6 +48,7 @@ class TerminalStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void controlZ() throws Exception {
         play(SHORT);
         ChildProcess terminal = terminal();
@@ -64,6 +67,7 @@ class TerminalStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void theCommandReadsTheTerminal() throws Exception {
         play(LONG);
         ChildProcess terminal = terminal();
@@ -78,6 +82,7 @@ class TerminalStoriesTest extends Stories {
     }
 
     @Test
+    @Tag("soak")
     void thePageOfLocks() throws Exception {
         play(LONG);
         ChildProcess first = running(stage.untilGo("A"));

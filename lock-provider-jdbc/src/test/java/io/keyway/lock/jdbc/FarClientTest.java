@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A client in another region, and clients beside the database that write the same row all the time. */
@@ -27,6 +28,7 @@ class FarClientTest {
     private static final int NEAR = 3;
 
     @Test
+    @Tag("soak")
     void aFarHolderIsNotStarvedByClientsNearTheDatabase() throws Exception {
         PostgresServer server = PostgresServer.shared();
         String url = server.url("far");

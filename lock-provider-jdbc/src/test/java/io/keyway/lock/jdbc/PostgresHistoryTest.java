@@ -38,7 +38,7 @@ class PostgresHistoryTest {
     @Test
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
-        int count = Integer.getInteger("keyway.histories", 50);
+        int count = Integer.getInteger("keyway.histories", 5);
         long seed = Long.getLong("keyway.seed", 1);
         PostgresServer server = PostgresServer.shared();
         String url = server.url("histories") + "&lock.ttl=" + TTL.toMillis() + "ms&lock.requestTimeout=1s";
@@ -56,7 +56,7 @@ class PostgresHistoryTest {
     @Test
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistoriesThroughAPoolWithFailOversToAStandby() throws Exception {
-        int count = Integer.getInteger("keyway.histories", 50);
+        int count = Integer.getInteger("keyway.histories", 5);
         long seed = Long.getLong("keyway.seed", 1);
         try (PostgresServer primary = PostgresServer.own()) {
             try (LockClient first = Locks.open("lock:" + primary.driverUrl())) {

@@ -19,6 +19,7 @@ import java.sql.DriverManager;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An application that is undeployed is gone: nothing of the JVM keeps its class loader. */
@@ -26,6 +27,7 @@ class UndeployTest {
 
     /** In a JVM of its own, whose threads for delays nobody has started yet. */
     @Test
+    @Tag("soak")
     void theClassLoaderOfAnApplicationIsFreeAfterItsClientIsClosed() throws Exception {
         String url = PostgresServer.shared().url("undeploy");
         try (ChildProcess container = ChildProcess.start(new ProcessBuilder(

@@ -57,6 +57,7 @@ class FlatHeapTest {
     }
 
     @Test
+    @Tag("soak")
     void aHundredThousandNamesWithoutCache() {
         assertFlat("?cache=off", 100_000);
     }

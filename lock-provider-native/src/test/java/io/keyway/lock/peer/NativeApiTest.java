@@ -29,6 +29,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -289,6 +290,7 @@ class NativeApiTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @ValueSource(strings = {"mem", "local"})
     void tenThousandWaitersOfTwoClientsAreServedAndSeen(String provider) throws Exception {
         LockClient a = open(provider, "a");

@@ -36,7 +36,7 @@ class SentinelHistoryTest {
     @Test
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
-        int count = Integer.getInteger("keyway.histories", 50);
+        int count = Integer.getInteger("keyway.histories", 5);
         long seed = Long.getLong("keyway.seed", 1);
         try (SentinelSet set = SentinelSet.start(
                         RedisExecutable.brought(), directory, "appendonly yes", "appendfsync always");

@@ -24,7 +24,7 @@ class ElectionHistoryTest {
                                 + "ms",
                         directory)) {
             System.out.println(
-                    elections.run(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1)));
+                    elections.run(Integer.getInteger("keyway.histories", 20), Long.getLong("keyway.seed", 1)));
         }
     }
 

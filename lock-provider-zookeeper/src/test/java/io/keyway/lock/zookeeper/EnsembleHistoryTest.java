@@ -27,7 +27,7 @@ class EnsembleHistoryTest {
     @Test
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
-        int count = Integer.getInteger("keyway.histories", 50);
+        int count = Integer.getInteger("keyway.histories", 5);
         long seed = Long.getLong("keyway.seed", 1);
         try (ServerProcesses servers = new ServerProcesses(directory);
                 Nemesis nemesis = new Nemesis(

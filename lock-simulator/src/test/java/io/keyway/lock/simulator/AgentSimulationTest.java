@@ -208,9 +208,9 @@ class AgentSimulationTest {
 
     @Test
     void eachCircleEndsByOneVictim() {
-        Sum sum = run(0, 40);
+        Sum sum = run(0, 20);
         System.out.println(sum);
-        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(100);
+        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(50);
         assertThat(sum.surrenders).as("%s", sum).isPositive();
         assertThat(sum.aborts).as("%s", sum).isPositive();
         assertThat(sum.losses).as("%s", sum).isPositive();
@@ -221,10 +221,10 @@ class AgentSimulationTest {
     /** All of three members, or two of them, for each lock: who waits for a majority waits for one node at a time. */
     @Test
     void eachCircleOverNodesEndsByOneVictim() {
-        Sum sum = run(NODES, 12);
+        Sum sum = run(NODES, 5);
         System.out.println("over nodes: " + sum);
         assertThat(sum.passedOver).as("%s", sum).isPositive();
-        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(50);
+        assertThat(sum.confirmed).as("%s", sum).isGreaterThan(20);
         assertThat(sum.surrenders).as("%s", sum).isPositive();
         assertThat(sum.aborts).as("%s", sum).isPositive();
     }
@@ -241,6 +241,7 @@ class AgentSimulationTest {
 
     /** Majorities and all, of three members and of five. */
     @Test
+    @Tag("soak")
     void eachCircleOverNodesByTwoRulesEndsByOneVictim() {
         Sum sum = run(MIXED, 12);
         System.out.println("by two rules: " + sum);
@@ -253,15 +254,16 @@ class AgentSimulationTest {
     /** Of majorities and all, whoever has a lock to itself has one token for all its nodes, which rises. */
     @Test
     void theOneTokenOfALockOverNodesRises() {
-        Sum sum = run(RaisedTokens.FROM, 14);
+        Sum sum = run(RaisedTokens.FROM, 10);
         System.out.println("with raised tokens: " + sum);
-        assertThat(sum.raised).as("%s", sum).isGreaterThan(100);
+        assertThat(sum.raised).as("%s", sum).isGreaterThan(20);
         assertThat(sum.goals.missing(List.<CoverageGoal>of(WorldGoal.MEMBER_RESTARTED, LockGoal.EPOCH_RAISED)))
                 .as("never reached")
                 .isEmpty();
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @EnumSource(names = {"RAISES_NOTHING", "TAKES_IT_AGAIN"})
     void aTokenThatDoesNotRiseIsFound(AgentDefect defect) {
         long first = RaisedTokens.FROM + (defect == AgentDefect.TAKES_IT_AGAIN ? 345 : 0); // one of some 350
@@ -297,11 +299,11 @@ class AgentSimulationTest {
     @Test
     @Tag("soak")
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    void overAHundredMillionEvents() {
+    void overMillionsOfEvents() {
         Sum all = new Sum();
         long began = System.nanoTime();
         long first = Long.getLong("keyway.seed", SOAK);
-        for (int worlds = 0; all.events < Long.getLong("keyway.events", 100_000_000); worlds += 1000) {
+        for (int worlds = 0; all.events < Long.getLong("keyway.events", 3_000_000); worlds += 1000) {
             all.add(run(first + worlds, 1000));
             System.out.println(
                     worlds + 1000 + " worlds in " + (System.nanoTime() - began) / 1_000_000_000 + " s: " + all);

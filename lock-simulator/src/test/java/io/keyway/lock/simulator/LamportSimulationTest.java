@@ -85,6 +85,7 @@ class LamportSimulationTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void anUnsafeVariantIsFound(UnsafeLamport variant) {
         Campaign campaign = Campaigns.lamport(LamportMembers.kit(variant.machines()));

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -82,6 +83,7 @@ class NodeCirclesTest {
 
     /** The first of them ask for both at once, and may surrender; the others step by step, and may be aborted. */
     @ParameterizedTest
+    @Tag("soak")
     @MethodSource("rings")
     void aRingEnds(int nodes, int transactions, List<NodeRule> rules, int atOnce) {
         List<String> verbs = new ArrayList<>();

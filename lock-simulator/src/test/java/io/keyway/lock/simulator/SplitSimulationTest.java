@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,6 +42,7 @@ class SplitSimulationTest {
 
     /** Five members with a client on the island of each. */
     @Test
+    @Tag("soak")
     void ofFiveMembers() {
         List<int[]> shapes = Islands.shapes(5);
         assertThat(shapes).hasSize(52);

@@ -112,6 +112,6 @@ class TransactionSimulationTest {
     @Tag("soak")
     @SuppressWarnings("SystemOut") // figures for those who run the soak
     void whatUsersOfManyTransactionsAreToldIsSo() {
-        System.out.println(run(Long.getLong("keyway.seed", SOAK), Integer.getInteger("keyway.worlds", 5000)));
+        System.out.println(run(Long.getLong("keyway.seed", SOAK), Integer.getInteger("keyway.worlds", 200)));
     }
 }

@@ -5,6 +5,7 @@ import io.keyway.lock.peer.lease.UnsafeVariants;
 import io.keyway.lock.peer.queue.UnsafeModes;
 import io.keyway.lock.simulator.Options.Profile;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -61,6 +62,7 @@ class UnsafeModesTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @EnumSource
     void isFound(UnsafeModes variant) {
         Campaign campaign = campaign(variant);

@@ -152,6 +152,7 @@ class FilesTest {
     }
 
     @Test
+    @Tag("soak")
     void aProcessThatStandsStillStopsNobody() throws Exception {
         try (WorkerPool crew = new WorkerPool(temporary, url("locks") + "?ttl=2s", 1, false)) {
             crew.start();

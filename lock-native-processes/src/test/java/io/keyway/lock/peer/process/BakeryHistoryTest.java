@@ -28,6 +28,7 @@ class BakeryHistoryTest {
     Path directory;
 
     @Test
+    @Tag("soak")
     void aHistory() throws Exception {
         histories(1, 20261123, ClusterFaults.MEMBERS, 3, NAMES, ClusterHistoryTest.BUSY);
     }

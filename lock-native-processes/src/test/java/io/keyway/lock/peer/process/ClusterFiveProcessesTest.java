@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The four tests of the lease algorithm's source, with three members and two clients as five processes, and links that
  * really break.
  */
+@Tag("soak")
 class ClusterFiveProcessesTest {
     private static final Duration TTL = Duration.ofSeconds(2);
     private static final Duration PATIENT = Duration.ofSeconds(30);

@@ -32,6 +32,7 @@ class ClusterHistoryTest {
     Path directory;
 
     @Test
+    @Tag("soak")
     void aHistory() throws Exception {
         // It kills each member once, as this seed has it.
         histories(1, 20261136, false, ClusterFaults.MEMBERS, BUSY);

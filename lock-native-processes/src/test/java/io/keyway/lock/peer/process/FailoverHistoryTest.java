@@ -28,20 +28,20 @@ class FailoverHistoryTest {
 
     @Test
     void aHistory() throws Exception {
-        histories(1, 20261124, ClusterFaults.MEMBERS, ELECT_WITHIN.plus(ClusterHistoryTest.BUSY));
+        histories(1, 20261124, ClusterFaults.MEMBERS, 2, ELECT_WITHIN.plus(ClusterHistoryTest.BUSY));
     }
 
     @Test
     @Tag("soak")
     void manyHistories() throws Exception {
-        histories(Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ELECT_WITHIN);
+        histories(Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ClusterFaults.CLIENTS, ELECT_WITHIN);
     }
 
     /** Two of them can be lost. */
     @Test
     @Tag("soak")
     void manyHistoriesOfFiveMembers() throws Exception {
-        histories(Histories.MANY, Histories.SEED, 5, ELECT_WITHIN);
+        histories(Histories.MANY, Histories.SEED, 5, ClusterFaults.CLIENTS, ELECT_WITHIN);
     }
 
     /** An operator replaces one machine after another. */
@@ -63,9 +63,9 @@ class FailoverHistoryTest {
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed, int members, Duration within) throws Exception {
-        Cluster cluster = new Cluster("failover", directory, members, 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
-        Histories all = new Histories(cluster, directory, "FailoverHistoryTest", ClusterFaults.CLIENTS, NAMES);
+    private void histories(int count, long seed, int members, int clients, Duration within) throws Exception {
+        Cluster cluster = new Cluster("failover", directory, members, 0, clients, ClusterFaults.TTL);
+        Histories all = new Histories(cluster, directory, "FailoverHistoryTest", clients, NAMES);
         System.out.println(all.play(count, seed, new ClusterFaults(cluster, all.traces, all.crew, false, within)));
     }
 }

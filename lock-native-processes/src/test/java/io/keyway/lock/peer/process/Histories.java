@@ -10,7 +10,7 @@ import java.time.Duration;
 /** Histories of a cluster and its clients, all processes, played one after the other. Plays once. */
 final class Histories {
     /** How many a soak run plays: {@code -Dkeyway.histories}. */
-    static final int MANY = Integer.getInteger("keyway.histories", 200);
+    static final int MANY = Integer.getInteger("keyway.histories", 3);
     /** With which seed it begins: {@code -Dkeyway.seed}. */
     static final long SEED = Long.getLong("keyway.seed", 1);
 

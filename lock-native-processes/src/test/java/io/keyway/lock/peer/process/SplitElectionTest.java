@@ -66,7 +66,7 @@ class SplitElectionTest {
     /** With as many candidates as members. */
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     private void histories(int members, List<int[]> shapes, boolean majority) throws Exception {
-        int count = Integer.getInteger("keyway.histories", Math.max(200, shapes.size()));
+        int count = Integer.getInteger("keyway.histories", 20);
         Cluster cluster = Cluster.divisible("agent", directory, members, members, ElectionHistories.TTL);
         long seed = Histories.SEED;
         Splits splits = new Splits(cluster, shapes, seed);

@@ -9,9 +9,11 @@ import io.keyway.lock.tck.junit.LockTck;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The core of the kit on three members of Lamport's queue; all of it, on three processes, in the soak run. */
+@Tag("soak")
 class LamportTckTest extends LockTck {
     @TempDir
     private Path directory;

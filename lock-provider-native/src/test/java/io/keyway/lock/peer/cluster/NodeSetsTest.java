@@ -463,6 +463,7 @@ class NodeSetsTest {
 
     /** Each user reaches another part of the nodes, and another one again and again, and nodes start anew. */
     @Test
+    @Tag("soak")
     void noTwoHoldAMajorityWhateverIsCut() throws Exception {
         cut(new Random(1), 16, false);
     }

@@ -32,6 +32,7 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -112,6 +113,7 @@ class SecureMembersTest {
     }
 
     @Test
+    @Tag("soak")
     void handshakesOfStrangersTakeNoTimeOfThoseWhoHold() throws Exception {
         Certificates.Pair own = authority.issue("a", "127.0.0.1");
         members.secure(

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,7 @@ class TransactionsTckTest {
     }
 
     @Test
+    @Tag("soak")
     void onOneMachine() throws Exception {
         holds("lock:native:local://" + directory.resolve("locks"));
     }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class LeaseAdminTest extends LeaseScenarios {
@@ -186,6 +187,7 @@ class LeaseAdminTest extends LeaseScenarios {
     }
 
     @Test
+    @Tag("soak")
     void pagesShowTheOldAndTheNewNamesThatAreHeldInOrder() {
         world = new LeaseWorld(LockSettings.defaults().withoutCache());
         for (int i = 0; i < 3; i++) {

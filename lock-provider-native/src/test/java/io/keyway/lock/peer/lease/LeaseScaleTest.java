@@ -62,6 +62,7 @@ class LeaseScaleTest {
     }
 
     @Test
+    @Tag("soak")
     void tenThousandCachedNamesAreBoundedAndGoBack() {
         LeaseWorld world = new LeaseWorld(LockSettings.defaults().withCache(LeaseWorld.TTL, 100));
         LeaseWorld.Client client = world.client();

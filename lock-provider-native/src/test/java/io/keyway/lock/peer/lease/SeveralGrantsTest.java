@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Shared locks and permits: several grants of one name, at one client and at several, under an admission rule. */
@@ -355,6 +356,7 @@ class SeveralGrantsTest {
     }
 
     @Test
+    @Tag("soak")
     void thousandsOfHoldersComeInSeveralPartsAndTheirPermitsAreCounted() {
         int many = 3_000;
         GrantWorld permits =

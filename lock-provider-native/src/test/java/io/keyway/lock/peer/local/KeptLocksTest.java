@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -113,6 +114,7 @@ class KeptLocksTest {
     }
 
     @Test
+    @Tag("soak")
     void theDeathOfAJobFreesNothingThatItKeepsWhileAnotherProcessHosts() throws Exception {
         try (LockClient client = Locks.open(url)) {
             client.lock("other").acquire().close();
@@ -125,6 +127,7 @@ class KeptLocksTest {
 
     /** The host after it does not know the name: nothing is granted before that time has passed. */
     @Test
+    @Tag("soak")
     void theDeathOfTheOnlyProcessFreesNothingThatItKeeps() throws Exception {
         Duration atLeast = Duration.ofSeconds(3);
         try (ChildJvm job = holder("job", atLeast)) {
@@ -151,6 +154,7 @@ class KeptLocksTest {
     }
 
     @Test
+    @Tag("soak")
     void theDeathOfTheHostFreesNothingThatAnotherProcessKeeps() throws Exception {
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, url, "of-the-host")) {
             host.await("held");
@@ -165,6 +169,7 @@ class KeptLocksTest {
     }
 
     @Test
+    @Tag("soak")
     void aLeaseThatIsKeptLivesOnThroughTheEndOfItsHost() throws Exception {
         LockOptions options = LockOptions.none().withHoldAtLeast(LONG);
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, url, "of-the-host");

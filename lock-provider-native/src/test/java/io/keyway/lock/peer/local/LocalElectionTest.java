@@ -20,7 +20,7 @@ class LocalElectionTest {
                 + ElectionHistories.TTL.toMillis() + "ms";
         try (ElectionHistories elections = ElectionHistories.at(url, directory, true)) {
             System.out.println(
-                    elections.run(Integer.getInteger("keyway.histories", 200), Long.getLong("keyway.seed", 1)));
+                    elections.run(Integer.getInteger("keyway.histories", 20), Long.getLong("keyway.seed", 1)));
         }
     }
 }

@@ -37,7 +37,7 @@ class LocalHistoryTest {
     @Test
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     void manyHistories() throws Exception {
-        int count = Integer.getInteger("keyway.histories", 50);
+        int count = Integer.getInteger("keyway.histories", 5);
         long seed = Long.getLong("keyway.seed", 1);
         Path locks = directory.resolve("locks");
         Traces traces = new Traces(directory.resolve("traces"), "LocalHistoryTest");

@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -65,6 +66,7 @@ class LocalHostTest {
     }
 
     @Test
+    @Tag("soak")
     void aNewHostServesAtOnceWhenNobodyIsLeftFromTheLifeBefore() throws Exception {
         try (ChildJvm former = ChildJvm.start(LeaseHolder.class, url + "?ttl=1h&maxTtl=1h", "a")) {
             former.await("held");
@@ -76,6 +78,7 @@ class LocalHostTest {
     }
 
     @Test
+    @Tag("soak")
     void holdersOutliveTheirHostAndTheNextOneServesWhenAllHaveTold() throws Exception {
         String here = url + "?ttl=1h&maxTtl=1h";
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host")) {
@@ -95,6 +98,7 @@ class LocalHostTest {
     }
 
     @Test
+    @Tag("soak")
     void aClientThatIsIdleDoesNotDelayTheNextHost() throws Exception {
         String here = url + "?ttl=1h&maxTtl=1h";
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, here, "of-the-host")) {
@@ -109,6 +113,7 @@ class LocalHostTest {
     }
 
     @Test
+    @Tag("soak")
     void aHostThatEndsInItsQuarantineDoesNotSayThatNothingLives() throws Exception {
         try (ChildJvm host = ChildJvm.start(LeaseHolder.class, url, "of-the-host")) {
             host.await("held");
@@ -126,6 +131,7 @@ class LocalHostTest {
     }
 
     @Test
+    @Tag("soak")
     void aClientsLockFileThatIsNewProvesNothingToTheNextHosts() throws Exception {
         Duration ttl = Duration.ofSeconds(2);
         String here = url + "?maxTtl=2s&ttl=2s";
@@ -187,6 +193,7 @@ class LocalHostTest {
     }
 
     @Test
+    @Tag("soak")
     void whatNobodyHasReassertedIsHandedOverAgain() throws Exception {
         String here = url + "?maxTtl=1h&ttl=1h";
         try (ChildJvm stopped = ChildJvm.start(LeaseHolder.class, here + "&host=none", "stopped")) {
@@ -210,6 +217,7 @@ class LocalHostTest {
     }
 
     @Test
+    @Tag("soak")
     void aPromiseMadeInQuarantineDoesNotForgetWhatTheQuarantineIsFor() throws Exception {
         String here = url + "?maxTtl=20s&ttl=";
         long ttl = Math.min(5, Patience.leaseSeconds(2));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.keyway.lock.testing.WorkerPool;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,6 +32,7 @@ class UnsharedLocksTest {
     }
 
     @Test
+    @Tag("soak")
     void norDoTheirTransactions() throws Exception {
         try (WorkerPool crew = new WorkerPool(directory, "lock:native:mem://own?tree=on&ttl=400ms", 2, false)) {
             crew.start(WorkerPool.TRANSACTIONS);

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -72,6 +73,7 @@ class SlowReaderTest {
     }
 
     @Test
+    @Tag("soak")
     void aClientThatReadsNoneOf100000GrantsHoldsUpNobodyAndGetsThemLater() throws Exception {
         List<Message> requests = new ArrayList<>();
         for (int i = 1; i <= LOCKS; i++) {

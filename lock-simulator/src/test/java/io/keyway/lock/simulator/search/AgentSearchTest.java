@@ -88,6 +88,7 @@ class AgentSearchTest {
 
     /** A part of it, in which a place in a queue is given up; and who does so may hold nothing, and searches again. */
     @Test
+    @Tag("soak")
     void placesInATreeAreGivenUp() {
         clean(aboveAndBelow("a/b", "a/b"), 200_000, "ABORTED", "SURRENDERED", "BEHIND_A_REQUEST");
     }
@@ -139,6 +140,7 @@ class AgentSearchTest {
     }
 
     @Test
+    @Tag("soak")
     void scenario32ThreeOfThreeLocksInSteps() {
         complete(threeInSteps(), "ABORTED", "CIRCLE_OF_TWO", "CIRCLE_OF_THREE");
     }
@@ -253,6 +255,7 @@ class AgentSearchTest {
                 "GIVES_UP_WHAT_IS_REPORTED"
             })
     @SuppressWarnings("SystemOut") // the table of what was found
+    @Tag("soak")
     void eachDefectIsFound(AgentDefect defect) {
         AgentScope scope = of(defect).with(defect);
         Explorer.Seen seen = Explorer.search(new AgentSpace(scope), MOST);

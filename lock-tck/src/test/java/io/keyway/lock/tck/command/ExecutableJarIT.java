@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -59,6 +60,7 @@ class ExecutableJarIT {
     }
 
     @Test
+    @Tag("soak")
     void aDefectIsOne() throws Exception {
         Path jar = OddProviders.thatGrantsToEverybody(directory);
         try (ChildProcess kit = start(Map.of(), TWO, "--url=lock:odd://x", "--provider-path=" + jar)) {
@@ -70,6 +72,7 @@ class ExecutableJarIT {
     }
 
     @Test
+    @Tag("soak")
     void wrongUsageIsTwoAndAWrongUrlThree() throws Exception {
         try (ChildProcess kit =
                 start(Map.of(), "--url=lock:reference://x", "--provider-path=" + directory.resolve("no"))) {
@@ -84,6 +87,7 @@ class ExecutableJarIT {
     }
 
     @Test
+    @Tag("soak")
     void exclusionsAreFour() throws Exception {
         Path file = Files.writeString(directory.resolve("exclusions"), "LK-313, we are not done, https://h/1\n");
         Path jar = OddProviders.jar(directory, Defect.inTryAcquire(""));

@@ -94,6 +94,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void aConstructorThatThrowsIsNamed() throws Exception {
         TckResult run = run(Defect.inConstructor("if (true) throw new IllegalStateException(\"no native library\");"));
         assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
@@ -101,6 +102,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void anOpenThatThrowsIsShownWithTheStack() throws Exception {
         TckResult run = run(Defect.inOpen("if (true) throw new IndexOutOfBoundsException(\"no such host\");"));
         assertThat(run.outcome()).isEqualTo(Outcome.CANNOT_OPEN);
@@ -110,6 +112,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void hangingInOpenIsShownWithTheStack() throws Exception {
         TckResult run = run(
                 Defect.inOpen("try { Thread.sleep(Long.MAX_VALUE); } catch (InterruptedException e) { }"),
@@ -119,6 +122,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void aClockThatStandsStillIsNamed() throws Exception {
         TckResult run = new IsolatedRun(
                         "lock:reference://x?clock=manual",
@@ -133,6 +137,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void threadsThatStayAreNamed() throws Exception {
         TckResult run = run(
                 Defect.inOpen(
@@ -145,6 +150,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void whoEndsTheJvmWhileItIsOpenedIsShown() throws Exception {
         TckResult run = run(
                 Defect.inTryAcquire("System.err.write(0xFF); System.err.println(\"fatal: goodbye\"); System.exit(9);"));
@@ -165,6 +171,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void aJvmThatEndsWithoutAWordIsNoticedToo() throws Exception {
         TckResult run = run(
                 Defect.inTryAcquire("if (name.contains(\"LK-313\")) Runtime.getRuntime().halt(7);"),
@@ -218,6 +225,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void whatACancelledRunLeftInAPlaceForTestsIsRemoved() throws Exception {
         IsolatedRun run = onRows("hangs");
         CompletableFuture<TckResult> result = new CompletableFuture<>();
@@ -237,6 +245,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void whatAJvmWithoutAParentLeftInAPlaceForTestsIsRemoved() throws Exception {
         Wire.Message order = new Wire.Message.Order(
                 "lock:row-mutant:hangs://" + directory.resolve("rows"),
@@ -255,6 +264,7 @@ class IsolatedRunTest {
     }
 
     @Test
+    @Tag("soak")
     void aCancelledRunKeepsWhatItHas() throws Exception {
         Path jar = OddProviders.jar(directory, Defect.inTryAcquire(""));
         AtomicReference<IsolatedRun> running = new AtomicReference<>();

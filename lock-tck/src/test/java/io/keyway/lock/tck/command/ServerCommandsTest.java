@@ -47,6 +47,7 @@ class ServerCommandsTest {
     }
 
     @Test
+    @Tag("soak")
     void withoutCommandsTheCheckIsNotRun() throws Exception {
         CheckResult check = run(ServerCommands.none()).checks().get(0);
         assertThat(check.verdict()).isEqualTo(Verdict.NOT_RUN);
@@ -77,6 +78,7 @@ class ServerCommandsTest {
     }
 
     @Test
+    @Tag("soak")
     void whatTheStoreKeepsIsCounted() throws Exception {
         String kept = "'" + directory.resolve("kept") + "'";
         assertThat(counted("echo 3").verdict()).isEqualTo(Verdict.PASS);
@@ -86,6 +88,7 @@ class ServerCommandsTest {
     }
 
     @Test
+    @Tag("soak")
     void aCountThatIsNoneIsNoFaultOfTheProvider() throws Exception {
         CheckResult check = counted("echo many");
         assertThat(check.verdict()).isEqualTo(Verdict.INCONCLUSIVE);

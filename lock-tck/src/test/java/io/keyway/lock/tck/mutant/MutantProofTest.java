@@ -9,6 +9,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.Verdict;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ class MutantProofTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @Execution(ExecutionMode.CONCURRENT) // each has a world of its own
     @MethodSource("mutants")
     void eachIsFoundByTheRuleThatItBreaks(Mutant mutant) throws Exception {
@@ -77,6 +79,7 @@ class MutantProofTest {
 
     /** What only a broken link brings to light, where the kit itself has to stand between a client and its backend. */
     @ParameterizedTest
+    @Tag("soak")
     @Execution(ExecutionMode.CONCURRENT)
     @ValueSource(strings = {"never-expires", "permits-of-the-dead", "waiters-of-the-dead"})
     void someAreFoundThoughTheSubjectBreaksNoLink(String name) throws Exception {

@@ -13,12 +13,14 @@ import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Rows suffice for a store that knows revisions, watches and leases, and no clock. */
 class EtcdRowsTest {
 
     @Test
+    @Tag("soak")
     void rowsInEtcdAreCompatible() throws Exception {
         EtcdWorld world = EtcdProvider.world("tck");
         TckSubject subject = TckSubject.of("lock:rows-etcd://tck")
