@@ -400,7 +400,7 @@ final class NodeLocks {
         if (away.size() > spared) {
             waits.forEach(view::takeBack);
             in(by, State.HELD).forEach(view::takeBack);
-            if (!awaitNodes) {
+            if (spread.once || !awaitNodes) {
                 view.tooFew(giveUp(lock), spread.set, away);
                 return;
             }
