@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -145,6 +146,9 @@ public final class Router<C extends Router.Connection> {
     private final Map<ShardId, C> connections = new ConcurrentHashMap<>();
     private final Map<C, Said> said = new ConcurrentHashMap<>();
     private volatile @Nullable Latest<C> latest;
+    /** What was posted and is not led yet, as withdrawals: a request that is led directly would overtake it. */
+    private final AtomicInteger entering = new AtomicInteger();
+
     private volatile String trouble = "";
 
     /** All that was ever learnt: a request that waits may have been led by any of it. */
@@ -183,13 +187,20 @@ public final class Router<C extends Router.Connection> {
         this.unrouted = new UnroutedRequests(notice -> world.tell(null, notice));
     }
 
-    /** What a user asks. From any thread; what one thread asks of a name is led in that order. */
+    /** What a user asks. From any thread; what is asked of a name after a call has returned is led after that. */
     public void post(Input.Command command) {
         Latest<C> known = latest;
-        if (known != null && isOfARequest(command)) {
+        if (known != null && isOfARequest(command) && entering.get() == 0) {
             lead(command, known);
         } else {
-            world.run(() -> enter(command));
+            entering.incrementAndGet();
+            world.run(() -> {
+                try {
+                    enter(command);
+                } finally {
+                    entering.decrementAndGet();
+                }
+            });
         }
     }
 

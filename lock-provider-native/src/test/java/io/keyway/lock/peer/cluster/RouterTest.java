@@ -176,15 +176,16 @@ class RouterTest {
         Wire a = alone("a:1");
         router.post(acquire(key, 1, 0));
         router.turned(a, greeting("a:1", "a:1", "b:1"), null);
-        router.post(withdraw(key, 1));
         router.post(acquire(key, 2, 0));
+        router.post(withdraw(key, 1));
+        router.post(acquire(key, 3, 0)); // by a caller who knows that the first one was withdrawn
         world.runAll();
         assertThat(a.posted).containsExactly(acquire(key, 1, 0), withdraw(key, 1));
         Wire b = world.lines.get(new ShardId(NodeId.parse("b:1"), 0));
         assertThat(b)
                 .isNotNull()
                 .extracting(line -> line.posted)
-                .isEqualTo(List.of(acquire(key, 2, 0), withdraw(key, 1)));
+                .isEqualTo(List.of(acquire(key, 2, 0), withdraw(key, 1), acquire(key, 3, 0)));
     }
 
     @Test
