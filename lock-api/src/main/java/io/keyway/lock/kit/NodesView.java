@@ -114,11 +114,10 @@ final class NodesView implements DistributedLock {
                     failure == null && raised && lease.first().stream().allMatch(HeldLease::isHeld) && lease.isHeld();
             if (has) {
                 lease.lasts();
-            } else {
-                told.completeExceptionally(unconfirmed(failure));
             }
             if (!has || !told.complete(shape.apply(Optional.of(lease)))) {
                 lease.releaseAsync();
+                told.completeExceptionally(unconfirmed(failure));
             }
         }));
     }

@@ -186,33 +186,46 @@ final class TransactionLocks<T> {
             if (wait != null && !once) {
                 TimeSource.Scheduled limit = client.time().at(end, () -> {
                     if (decided.compareAndSet(false, true)) {
-                        timeUp(transaction, wait, told, shape, tells);
+                        ending(told, tells, () -> timeUp(transaction, wait, told, shape, tells));
                     }
                 });
                 seen.whenComplete((result, failure) -> limit.cancel());
             }
             all.whenComplete((held, failure) -> {
-                if (!decided.compareAndSet(false, true)) {
-                    return;
-                }
-                Optional<T> taken = failure == null && held ? handOver.apply(transaction) : Optional.empty();
-                handedOver.set(taken.isPresent());
-                boolean lost = failure == null ? held && taken.isEmpty() : failure instanceof LeaseLostException;
-                if (taken.isEmpty()) {
-                    // Before its caller knows, who may ask again at once.
-                    transaction.closeAsync();
-                }
-                if (lost && !once && !told.isDone()) {
-                    // The grant of one level was over before that of the last one came.
-                    take(told, wait, end, false, shape, tells);
-                } else if (failure != null && !lost) {
-                    tells.accept(() -> told.completeExceptionally(failure));
-                } else {
-                    outcome(told, taken, shape, tells);
+                if (decided.compareAndSet(false, true)) {
+                    ending(told, tells, () -> {
+                        Optional<T> taken = failure == null && held ? handOver.apply(transaction) : Optional.empty();
+                        handedOver.set(taken.isPresent());
+                        boolean lost =
+                                failure == null ? held && taken.isEmpty() : failure instanceof LeaseLostException;
+                        if (taken.isEmpty()) {
+                            // Before its caller knows, who may ask again at once.
+                            transaction.closeAsync();
+                        }
+                        boolean hasTime =
+                                wait == null || (!once && end - client.time().nanoTime() > 0);
+                        if (lost && hasTime && !told.isDone()) {
+                            // The grant of one level was over before that of the last one came.
+                            take(told, wait, end, false, shape, tells);
+                        } else if (failure != null && !lost) {
+                            tells.accept(() -> told.completeExceptionally(failure));
+                        } else {
+                            outcome(told, taken, shape, tells);
+                        }
+                    });
                 }
             });
         } catch (RuntimeException | Error e) {
             told.completeExceptionally(e);
+        }
+    }
+
+    /** Nobody else completes the future any more: what goes wrong does. */
+    private static void ending(CompletableFuture<?> told, Consumer<Runnable> tells, Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            tells.accept(() -> told.completeExceptionally(e));
         }
     }
 

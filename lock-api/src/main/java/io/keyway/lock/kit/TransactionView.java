@@ -166,11 +166,14 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     /** Asks for what is next, and tells those who have what they wait for. */
     private void settle() {
         List<LockName> givenUp;
+        List<Runnable> tells = new ArrayList<>();
         do {
             advance();
-            givenUp = waiters.settle(state, effects::add);
+            givenUp = waiters.settle(state, tells::add);
             giveUp(givenUp);
         } while (!givenUp.isEmpty());
+        // A caller may ask again at once: what it gives up is taken back before that.
+        effects.addAll(tells);
         if (fate.isOpen() && agent.isComplete() && waiters.untold() == null) {
             state.tellAll();
         }

@@ -16,6 +16,7 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockTransaction.Status;
+import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.NodeRule;
 import io.keyway.lock.NodeSet;
@@ -68,6 +69,9 @@ class MajorityTest extends ReferenceClients {
 
     /** The nodes that lose what they have granted, when it is to be renewed. */
     private final Set<String> emptied = new HashSet<>();
+
+    /** The nodes that answer no request. */
+    private final Set<String> silent = new HashSet<>();
 
     /** What has been asked for, and is neither granted nor withdrawn. */
     private final Set<Request> asked = new HashSet<>();
@@ -157,6 +161,15 @@ class MajorityTest extends ReferenceClients {
                         }
                         // All names have the tokens of one store, which rise.
                         return CompletableFuture.completedStage(true);
+                    }
+                    if (method.getName().equals("submit")
+                            && NodeParts.node(((Request) arguments[0])
+                                            .key()
+                                            .name()
+                                            .value())
+                                    .filter(silent::contains)
+                                    .isPresent()) {
+                        return null;
                     }
                     if (method.getName().equals("submit")) {
                         asked.add((Request) arguments[0]);
@@ -306,6 +319,18 @@ class MajorityTest extends ReferenceClients {
         passes(Duration.ofSeconds(2));
         assertThat(left).containsExactly(0);
         holder.close();
+    }
+
+    @Test
+    void aTryThatDoesNotWaitEndsWhereNobodyAnswers() {
+        silent.addAll(List.of("a:1", "b:1"));
+        CompletionStage<Optional<Lease>> tried = client.lock(LockName.of("x"), NodeSet.of(NodeRule.MAJORITY, NODES))
+                .tryAcquireAsync(Duration.ZERO);
+        passes(Duration.ofSeconds(30));
+        assertThat(tried.toCompletableFuture()).isCompletedExceptionally();
+        assertThatThrownBy(() -> tried.toCompletableFuture().getNow(Optional.empty()))
+                .hasCauseInstanceOf(LockUnavailableException.class);
+        assertEmpty(client);
     }
 
     @Test
