@@ -104,10 +104,11 @@ class H2StorageTest {
 
     @Test
     void aDatabaseInMemoryThatWouldNotStayOrThatNobodyElseReachesIsRefused() {
-        assertThatThrownBy(() -> Locks.open(server.inMemory("short") + ";DB_CLOSE_DELAY=0;lock.connect=eager"))
+        String patient = ";lock.connect=eager;lock.connectTimeout=60s;lock.requestTimeout=2m";
+        assertThatThrownBy(() -> Locks.open(server.inMemory("short") + ";DB_CLOSE_DELAY=0" + patient))
                 .isInstanceOf(InvalidLockUrlException.class)
                 .hasMessageContaining("DB_CLOSE_DELAY=-1");
-        assertThatThrownBy(() -> Locks.open("lock:jdbc:h2:mem:;lock.connect=eager"))
+        assertThatThrownBy(() -> Locks.open("lock:jdbc:h2:mem:" + patient))
                 .isInstanceOf(InvalidLockUrlException.class)
                 .hasMessageContaining("each connection has another one");
     }

@@ -20,10 +20,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class NamesTest {
 
     static Stream<String> urls() throws Exception {
-        // A first connection takes its time on a busy machine.
-        String patient = "lock.requestTimeout=60s";
+        // A first connection takes its time on a busy machine, and an attempt has a part of the ttl.
+        String patient = "lock.requestTimeout=60s;lock.ttl=10m";
         return Stream.of(
-                PostgresServer.shared().url("names") + "&" + patient,
+                PostgresServer.shared().url("names") + "&" + patient.replace(';', '&'),
                 H2Server.url("names") + ";IGNORECASE=TRUE;MODE=MySQL;" + patient);
     }
 
