@@ -61,7 +61,8 @@ final class NodeLocks {
     interface Parts {
         State state(LockName part);
 
-        void askPart(LockName part, LockMode mode);
+        /** {@code queue}: whether it waits for others; or its node says at once that others have it. */
+        void askPart(LockName part, LockMode mode, boolean queue);
 
         /** It is not to be had any more: neither waited for nor held. */
         void takeBack(LockName part);
@@ -72,11 +73,11 @@ final class NodeLocks {
         /** Whether the request for that part is one that the transaction does not count on. */
         void spare(LockName part, boolean spare);
 
-        /** Whether others are before the request for that part, which waits. */
-        boolean isBehind(LockName part);
-
         /** Too few nodes answer. All parts have been taken back. */
         void tooFew(Wishes.GivenUp lock, NodeSet set, List<LockName> away);
+
+        /** Too few nodes grant it at once, and of one of them nobody knows whether others have it: that is why. */
+        void failed(Wishes.GivenUp lock, Throwable why);
     }
 
     /** One lock. */
@@ -90,8 +91,12 @@ final class NodeLocks {
         final long asked;
 
         final List<LockName> parts = new ArrayList<>();
-        /** Where others are before it, if it does not wait. */
+        /** Where it is not to be had at once, if it does not wait. */
         final Set<LockName> refused = new HashSet<>();
+        /** Why it is not known at one of these whether others have it. */
+        @Nullable
+        Throwable failure;
+
         /** Where it waits in a circle, and asks another node instead. */
         final Set<LockName> passedOver = new HashSet<>();
         /** Whether its user may have been told that it is held. */
@@ -365,19 +370,34 @@ final class NodeLocks {
         }
     }
 
-    /** Gives up, if it does not wait, where others are before it; and all of it, if that are too many nodes. */
+    /**
+     * That part is not to be had at once.
+     *
+     * @param why it is not known whether others have it; null if they do
+     * @return false if it is no part of a lock that does not wait
+     */
+    boolean refused(LockName part, @Nullable Throwable why) {
+        Spread spread = spreadOf(part);
+        if (spread == null || !spread.once || spread.told) {
+            return false;
+        }
+        spread.refused.add(part);
+        spread.failure = spread.failure == null ? why : spread.failure;
+        return true;
+    }
+
+    /** Gives up what does not wait and was refused at too many nodes. */
     private boolean givesUp(LockName lock, Spread spread) {
-        for (LockName part : spread.once ? spread.parts : List.<LockName>of()) {
-            if (view.state(part) == State.WAITS && view.isBehind(part)) {
-                spread.refused.add(part);
-                view.takeBack(part);
-            }
+        if (spread.refused.size() <= spread.spared()) {
+            return false;
         }
-        boolean refused = spread.refused.size() > spread.spared();
-        if (refused) {
+        Throwable why = spread.failure;
+        if (why == null) {
             remove(lock);
+        } else {
+            view.failed(giveUp(lock), why);
         }
-        return refused;
+        return true;
     }
 
     private void advance(LockName lock, Spread spread, boolean awaitNodes) {
@@ -430,7 +450,7 @@ final class NodeLocks {
             }
         }
         if (asks) {
-            view.askPart(open.get(0), spread.mode);
+            view.askPart(open.get(0), spread.mode, !spread.once);
         }
     }
 

@@ -179,8 +179,8 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     @Override
-    public void askPart(LockName part, LockMode mode) {
-        wishes.add(part, mode, true, true, 0);
+    public void askPart(LockName part, LockMode mode, boolean queue) {
+        wishes.add(part, mode, queue, true, 0);
     }
 
     @Override
@@ -218,9 +218,8 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     @Override
-    public boolean isBehind(LockName part) {
-        PendingAcquire pending = states.get().pendingOf(part);
-        return pending != null && pending.isAnswered();
+    public void failed(Wishes.GivenUp given, Throwable why) {
+        transaction.failed(given, why);
     }
 
     @Override

@@ -349,8 +349,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             lease.endsWith(first);
         }
         Request request = new Request(id, lease.key(), mode, 1, 1, options.ttl(), queue, owner, options.holdAtLeast());
-        PendingAcquire pending =
-                new PendingAcquire(client, lease, request, queue ? null : client.requestTimeout(), slot.lease);
+        // A node that does not answer is passed over: nobody waits for its answer alone.
+        Duration limit = queue || parts.areParts(wishes.over(name)) ? null : client.requestTimeout();
+        PendingAcquire pending = new PendingAcquire(client, lease, request, limit, slot.lease);
         pending.onWaiting(() -> decide(() -> agent.waits(name, id, now())));
         HeldLease from = slot.lease;
         if (from != null) {
@@ -434,8 +435,8 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 return;
             }
             for (Wishes.GivenUp each : wishes.refused(name, state.heldIn(name), failure != null)) {
-                if (parts.isSpare(each.name())) {
-                    continue; // it is asked for again
+                if (parts.isSpare(each.name()) || parts.locks().refused(each.name(), failure)) {
+                    continue; // it is asked for again, or another node is
                 }
                 Wishes.GivenUp lock = failure == null ? each : parts.failed(each);
                 if (failure != null) {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Which nodes are asked, in whatever order they answer, fall silent and come back. */
@@ -30,8 +31,8 @@ class NodeLocksTest {
     private static final class Nodes implements NodeLocks.Parts {
         final Map<LockName, State> states = new HashMap<>();
         final Set<LockName> spare = new HashSet<>();
-        final Set<LockName> behind = new HashSet<>();
         final List<LockName> away = new ArrayList<>();
+        final List<Throwable> failures = new ArrayList<>();
 
         @Override
         public State state(LockName part) {
@@ -39,7 +40,7 @@ class NodeLocksTest {
         }
 
         @Override
-        public void askPart(LockName part, LockMode mode) {
+        public void askPart(LockName part, LockMode mode, boolean queue) {
             assertThat(state(part)).isEqualTo(State.NONE);
             states.put(part, State.WAITS);
         }
@@ -61,13 +62,13 @@ class NodeLocksTest {
 
         @Override
         public boolean askSpare(LockName part, LockMode mode) {
-            askPart(part, mode);
+            askPart(part, mode, true);
             return true;
         }
 
         @Override
-        public boolean isBehind(LockName part) {
-            return behind.contains(part);
+        public void failed(Wishes.GivenUp lock, Throwable why) {
+            failures.add(why);
         }
 
         @Override
@@ -313,11 +314,33 @@ class NodeLocksTest {
         assertThat(passedOver).isGreaterThan(100);
     }
 
+    private void refuses(String node, @Nullable Throwable why) {
+        nodes.takeBack(part(node));
+        assertThat(locks.refused(part(node), why)).isTrue();
+    }
+
+    @Test
+    void whatIsNotKnownOfOneNodeIsSaidOnlyWhereTooFewGrant() {
+        IllegalStateException why = new IllegalStateException("it opens in 3 s");
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
+        locks.advance(true);
+        refuses("a", why);
+        locks.advance(true);
+        nodes.states.put(part("b"), State.HELD);
+        locks.advance(true);
+        assertThat(nodes.failures).isEmpty();
+        refuses("c", null);
+        locks.advance(true);
+        assertThat(nodes.failures).containsExactly(why);
+        assertThat(locks.has(NAME)).isFalse();
+        assertThat(nodes.states).isEmpty();
+    }
+
     @Test
     void whoDoesNotWaitAsksAnotherNodeWhereOthersAreBeforeIt() {
         locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
         locks.advance(true);
-        nodes.behind.add(part("a"));
+        refuses("a", null);
         locks.advance(true);
         assertThat(nodes.states).containsExactly(Map.entry(part("b"), State.WAITS));
 
@@ -335,11 +358,11 @@ class NodeLocksTest {
         locks.advance(true);
         nodes.states.put(part("a"), State.HELD);
         locks.advance(true);
-        nodes.behind.add(part("b"));
+        refuses("b", null);
         locks.advance(true);
         assertThat(nodes.states).containsOnlyKeys(part("a"), part("c"));
 
-        nodes.behind.add(part("c"));
+        refuses("c", null);
         locks.advance(true);
         assertThat(locks.has(NAME)).isFalse();
         assertThat(nodes.states).isEmpty();

@@ -51,7 +51,7 @@ public final class NodeLocksTwin {
             }
 
             @Override
-            public void askPart(LockName part, LockMode mode) {
+            public void askPart(LockName part, LockMode mode, boolean queue) {
                 parts.askPart(part, mode);
             }
 
@@ -72,7 +72,7 @@ public final class NodeLocksTwin {
             }
 
             @Override
-            public boolean isBehind(LockName part) {
+            public void failed(Wishes.GivenUp lock, Throwable why) {
                 throw new IllegalStateException("all of them wait");
             }
 

@@ -191,6 +191,23 @@ class NodesLockTest {
         }
     }
 
+    /** The client that has released it has it in its cache, at each node, until somebody asks. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "agent:"})
+    @Tag(TestMembers.LASTING)
+    void aTryWithoutWaitingGetsWhatNobodyHolds(String algorithm) throws Exception {
+        LockClient former = client(algorithm, "");
+        DistributedLock lock = client(algorithm, "").lock("x", nodes);
+        try (LockTransaction transaction = former.transaction()) {
+            transaction.lock("x", LockMode.EXCLUSIVE, nodes.nodes(), NodeRule.MAJORITY);
+        }
+        try (Lease lease = lock.tryAcquire().orElseThrow()) {
+            assertThat(lease.state()).isEqualTo(Lease.State.HELD);
+            assertThat(former.lock("x", nodes).tryAcquire()).isEmpty();
+        }
+        assertThat(former.lock("x", nodes).tryAcquire()).isPresent();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "agent:"})
     @Tag(TestMembers.LASTING)
