@@ -61,7 +61,7 @@ class ServerCommandsTest {
         assertThat(run.outcome()).isEqualTo(Outcome.INCOMPLETE);
         CheckResult check = run.checks().get(0);
         assertThat(check.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
-        assertThat(check.message()).contains("could not be killed", "ended with 3", "exit 3", "provider.log");
+        assertThat(check.message()).contains("could not be killed", "ended with 3", "exit 3", "provider's log");
         assertThat(directory.resolve("provider.log")).content().contains("no such server");
         assertThat(directory.resolve("did")).as("the server may be down").hasContent("started\n");
     }
