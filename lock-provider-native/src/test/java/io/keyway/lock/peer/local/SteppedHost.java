@@ -13,23 +13,26 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A process that hosts, with a wall clock that is off by so many milliseconds. Arguments: directory, milliseconds. Says
- * {@code hosting}; ends in order when its standard input does.
+ * A process that hosts the processes of a {@link BeliefCrew}, with a wall clock that is off by so many milliseconds.
+ * Arguments: directory, the longest ttl in milliseconds, and those. Says {@code hosting}; ends in order when its standard
+ * input does.
  */
 final class SteppedHost {
     private SteppedHost() {}
 
     static ChildJvm start(Path directory, Duration step) throws IOException {
-        return ChildJvm.start(SteppedHost.class, directory.toString(), Long.toString(step.toMillis()));
+        // As the crew has it, which a busy machine stretches.
+        String ttl = Long.toString(BeliefCrew.TTL.toMillis());
+        return ChildJvm.start(SteppedHost.class, directory.toString(), ttl, Long.toString(step.toMillis()));
     }
 
     public static void main(String[] args) throws IOException {
         LocalConfig place = LocalConfig.of(
                 Path.of(args[0]),
-                Duration.ofSeconds(2),
+                Duration.ofMillis(Long.parseLong(args[1])),
                 Algorithms.standard(),
                 Duration.ofSeconds(5),
-                new Stepped(Long.parseLong(args[1])));
+                new Stepped(Long.parseLong(args[2])));
         HostElection.Hosting hosting =
                 (HostElection.Hosting) place.directory().election().tryHost();
         try (LocalHost host = LocalHost.start(place, hosting, () -> {})) {
