@@ -93,7 +93,9 @@ final class NodeLocks {
         final List<LockName> parts = new ArrayList<>();
         /** Where it is not to be had at once, if it does not wait. */
         final Set<LockName> refused = new HashSet<>();
-        /** Why it is not known at one of these whether others have it. */
+        /** At how many of these others have it. */
+        int taken;
+        /** Why it is not known of the first of the other ones. */
         @Nullable
         Throwable failure;
 
@@ -382,20 +384,26 @@ final class NodeLocks {
             return false;
         }
         spread.refused.add(part);
+        spread.taken += why == null ? 1 : 0;
         spread.failure = spread.failure == null ? why : spread.failure;
         return true;
     }
 
-    /** Gives up what does not wait and was refused at too many nodes. */
+    /** Gives up what does not wait, and is refused at too many nodes, or at those that answer. */
     private boolean givesUp(LockName lock, Spread spread) {
-        if (spread.refused.size() <= spread.spared()) {
+        List<LockName> away = spread.parts.stream()
+                .filter(part -> view.state(part) == State.AWAY)
+                .toList();
+        if (!spread.once || spread.refused.size() + away.size() <= spread.spared()) {
             return false;
         }
         Throwable why = spread.failure;
-        if (why == null) {
+        if (spread.taken > spread.spared()) {
             remove(lock);
-        } else {
+        } else if (why != null) {
             view.failed(giveUp(lock), why);
+        } else {
+            view.tooFew(giveUp(lock), spread.set, away);
         }
         return true;
     }
@@ -420,7 +428,7 @@ final class NodeLocks {
         if (away.size() > spared) {
             waits.forEach(view::takeBack);
             in(by, State.HELD).forEach(view::takeBack);
-            if (spread.once || !awaitNodes) {
+            if (!awaitNodes) {
                 view.tooFew(giveUp(lock), spread.set, away);
                 return;
             }
@@ -444,7 +452,7 @@ final class NodeLocks {
         passed.forEach(part -> view.spare(part, true));
         for (int i = 0; i < counted.size(); i++) {
             if (i == 0) {
-                view.spare(counted.get(i), false);
+                view.spare(counted.get(i), spread.once); // what does not wait keeps nobody waiting
             } else {
                 view.takeBack(counted.get(i));
             }

@@ -21,6 +21,8 @@ import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Which nodes are asked, in whatever order they answer, fall silent and come back. */
 class NodeLocksTest {
@@ -334,6 +336,24 @@ class NodeLocksTest {
         assertThat(nodes.failures).containsExactly(why);
         assertThat(locks.has(NAME)).isFalse();
         assertThat(nodes.states).isEmpty();
+    }
+
+    /** One node is held by others, and one is dead: nobody can say whether a majority is. */
+    @ParameterizedTest
+    @EnumSource(names = {"NONE", "HELD"})
+    void whoDoesNotWaitEndsWhereTheNodesThatAnswerAreTooFew(State third) {
+        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
+        locks.advance(true);
+        refuses("a", null);
+        locks.advance(true);
+        nodes.states.put(part("b"), State.SILENT);
+        locks.advance(true);
+        nodes.states.put(part("c"), third);
+        nodes.states.put(part("b"), State.AWAY);
+        locks.advance(true);
+        assertThat(nodes.away).containsExactly(part("b"));
+        assertThat(locks.has(NAME)).isFalse();
+        assertThat(nodes.states).doesNotContainValue(State.HELD);
     }
 
     @Test

@@ -14,8 +14,8 @@ import java.util.OptionalLong;
 
 /**
  * A process that hosts the processes of a {@link BeliefCrew}, with a wall clock that is off by so many milliseconds.
- * Arguments: directory, the longest ttl in milliseconds, and those. Says {@code hosting}; ends in order when its standard
- * input does.
+ * Arguments: directory, the longest ttl in milliseconds, and those. Says {@code hosting}; ends in order when its
+ * standard input does.
  */
 final class SteppedHost {
     private SteppedHost() {}
