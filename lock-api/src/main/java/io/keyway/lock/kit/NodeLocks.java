@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -91,14 +92,8 @@ final class NodeLocks {
         final long asked;
 
         final List<LockName> parts = new ArrayList<>();
-        /** Where it is not to be had at once, if it does not wait. */
-        final Set<LockName> refused = new HashSet<>();
-        /** At how many of these others have it. */
-        int taken;
-        /** Why it is not known of the first of the other ones. */
-        @Nullable
-        Throwable failure;
-
+        /** Where it is not to be had at once, if it does not wait; and why nobody knows whether others have it. */
+        final Map<LockName, Optional<Throwable>> refused = new LinkedHashMap<>();
         /** Where it waits in a circle, and asks another node instead. */
         final Set<LockName> passedOver = new HashSet<>();
         /** Whether its user may have been told that it is held. */
@@ -383,25 +378,27 @@ final class NodeLocks {
         if (spread == null || !spread.once || spread.told) {
             return false;
         }
-        spread.refused.add(part);
-        spread.taken += why == null ? 1 : 0;
-        spread.failure = spread.failure == null ? why : spread.failure;
+        spread.refused.put(part, Optional.ofNullable(why));
         return true;
     }
 
     /** Gives up what does not wait, and is refused at too many nodes, or at those that answer. */
     private boolean givesUp(LockName lock, Spread spread) {
+        if (!spread.once) {
+            return false;
+        }
         List<LockName> away = spread.parts.stream()
                 .filter(part -> view.state(part) == State.AWAY)
                 .toList();
-        if (!spread.once || spread.refused.size() + away.size() <= spread.spared()) {
+        if (spread.refused.size() + away.size() <= spread.spared()) {
             return false;
         }
-        Throwable why = spread.failure;
-        if (spread.taken > spread.spared()) {
+        List<Throwable> unknown =
+                spread.refused.values().stream().flatMap(Optional::stream).toList();
+        if (spread.refused.size() - unknown.size() > spread.spared()) {
             remove(lock);
-        } else if (why != null) {
-            view.failed(giveUp(lock), why);
+        } else if (!unknown.isEmpty()) {
+            view.failed(giveUp(lock), unknown.get(0));
         } else {
             view.tooFew(giveUp(lock), spread.set, away);
         }
@@ -435,8 +432,8 @@ final class NodeLocks {
             waits = List.of();
         }
         List<LockName> open = in(by, State.NONE);
-        open.removeAll(spread.refused);
-        passed.addAll(spread.refused);
+        open.removeAll(spread.refused.keySet());
+        passed.addAll(spread.refused.keySet());
         List<LockName> counted = new ArrayList<>(waits);
         counted.removeAll(spread.passedOver);
         boolean asks = counted.isEmpty() && passed.size() + waits.size() <= spared && !open.isEmpty();

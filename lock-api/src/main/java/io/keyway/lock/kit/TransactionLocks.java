@@ -116,7 +116,7 @@ final class TransactionLocks<T> {
                     return taken;
                 }
             } catch (LeaseLostException e) {
-                // The grant of one level was over before that of the last one came.
+                // The grant of one level ended before the last level was granted.
                 client.ensureOpen(names.get(0));
             }
             if (once) {
@@ -205,7 +205,7 @@ final class TransactionLocks<T> {
                         boolean hasTime =
                                 wait == null || (!once && end - client.time().nanoTime() > 0);
                         if (lost && hasTime && !told.isDone()) {
-                            // The grant of one level was over before that of the last one came.
+                            // The grant of one level ended before the last level was granted.
                             take(told, wait, end, false, shape, tells);
                         } else if (failure != null && !lost) {
                             tells.accept(() -> told.completeExceptionally(failure));

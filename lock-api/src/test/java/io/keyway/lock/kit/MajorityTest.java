@@ -162,18 +162,15 @@ class MajorityTest extends ReferenceClients {
                         // All names have the tokens of one store, which rise.
                         return CompletableFuture.completedStage(true);
                     }
-                    if (method.getName().equals("submit")
-                            && NodeParts.node(((Request) arguments[0])
-                                            .key()
-                                            .name()
-                                            .value())
-                                    .filter(silent::contains)
-                                    .isPresent()) {
-                        return null;
-                    }
                     if (method.getName().equals("submit")) {
-                        asked.add((Request) arguments[0]);
-                        arguments[1] = watched((Request) arguments[0], (LockEngine.Sink) arguments[1]);
+                        Request request = (Request) arguments[0];
+                        if (NodeParts.node(request.key().name().value())
+                                .filter(silent::contains)
+                                .isPresent()) {
+                            return null;
+                        }
+                        asked.add(request);
+                        arguments[1] = watched(request, (LockEngine.Sink) arguments[1]);
                     } else if (method.getName().equals("withdraw")) {
                         asked.remove((Request) arguments[0]);
                     }

@@ -321,13 +321,17 @@ class NodeLocksTest {
         assertThat(locks.refused(part(node), why)).isTrue();
     }
 
-    @Test
-    void whatIsNotKnownOfOneNodeIsSaidOnlyWhereTooFewGrant() {
-        IllegalStateException why = new IllegalStateException("it opens in 3 s");
+    private void isTriedAndRefusedByTheFirst(@Nullable Throwable why) {
         locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
         locks.advance(true);
         refuses("a", why);
         locks.advance(true);
+    }
+
+    @Test
+    void whatIsNotKnownOfOneNodeIsSaidOnlyWhereTooFewGrant() {
+        IllegalStateException why = new IllegalStateException("it opens in 3 s");
+        isTriedAndRefusedByTheFirst(why);
         nodes.states.put(part("b"), State.HELD);
         locks.advance(true);
         assertThat(nodes.failures).isEmpty();
@@ -342,10 +346,7 @@ class NodeLocksTest {
     @ParameterizedTest
     @EnumSource(names = {"NONE", "HELD"})
     void whoDoesNotWaitEndsWhereTheNodesThatAnswerAreTooFew(State third) {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
-        locks.advance(true);
-        refuses("a", null);
-        locks.advance(true);
+        isTriedAndRefusedByTheFirst(null);
         nodes.states.put(part("b"), State.SILENT);
         locks.advance(true);
         nodes.states.put(part("c"), third);
@@ -358,10 +359,7 @@ class NodeLocksTest {
 
     @Test
     void whoDoesNotWaitAsksAnotherNodeWhereOthersAreBeforeIt() {
-        locks.add(NAME, LockMode.EXCLUSIVE, set(NodeRule.MAJORITY, "a", "b", "c"), OWNER, false, 1);
-        locks.advance(true);
-        refuses("a", null);
-        locks.advance(true);
+        isTriedAndRefusedByTheFirst(null);
         assertThat(nodes.states).containsExactly(Map.entry(part("b"), State.WAITS));
 
         nodes.states.put(part("b"), State.HELD);
