@@ -278,7 +278,7 @@ class FitnessTest {
     void aRowThatCannotBeReadCostsItsOwnLockAlone(String where) throws Exception {
         boolean h2 = where.equals("H2");
         String url = h2 ? H2Server.url("poem") : PostgresServer.shared().url("poem");
-        try (LockClient client = Locks.open(url + (h2 ? ";" : "&") + "lock.ttl=12s");
+        try (LockClient client = Locks.open(url + (h2 ? ";" : "&") + "lock.ttl=" + Patience.leaseSeconds(5) + "s");
                 Connection connection = DriverManager.getConnection(url.substring("lock:".length()));
                 Statement statement = connection.createStatement()) {
             Map<String, Lease> held = new TreeMap<>();

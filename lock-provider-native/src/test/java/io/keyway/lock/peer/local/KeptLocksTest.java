@@ -41,7 +41,7 @@ class KeptLocksTest {
 
     @BeforeEach
     void name() {
-        url = "lock:native:local://" + directory.resolve("locks") + "?maxTtl=1h";
+        url = "lock:native:local://" + directory.resolve("locks") + "?maxTtl=1h&requestTimeout=20s";
     }
 
     private ChildJvm holder(String name, Duration atLeast) throws Exception {
