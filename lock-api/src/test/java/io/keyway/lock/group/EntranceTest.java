@@ -70,7 +70,7 @@ class EntranceTest {
     @Test
     void whoConnectsAndSaysNothingIsNotWaitedForWithTlsEither() throws Exception {
         try (Entrance entrance = open(SSLServerSocketFactory.getDefault())) {
-            String[] address = entrance.address().split(":");
+            String[] address = entrance.address().split(":", 2);
             try (Socket silent = new Socket(address[0], Integer.parseInt(address[1]))) {
                 silent.setSoTimeout((int) Duration.ofMinutes(3).toMillis());
                 assertThat(end(silent)).isEqualTo("closed");

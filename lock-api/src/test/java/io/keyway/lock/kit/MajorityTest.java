@@ -82,7 +82,7 @@ class MajorityTest extends ReferenceClients {
     private final Handler handler = new Handler() {
         @Override
         public void publish(LogRecord record) {
-            List<String> lines = record.getLevel() == Level.WARNING ? warnings : infos;
+            List<String> lines = record.getLevel().equals(Level.WARNING) ? warnings : infos;
             lines.add(new SimpleFormatter().formatMessage(record));
         }
 

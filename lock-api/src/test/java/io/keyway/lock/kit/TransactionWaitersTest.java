@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Who stops to wait at the moment in which it is told: a failure is told once, so that nobody else would hear it. */
 class TransactionWaitersTest {
-    private static final LockUnavailableException FAILURE =
+    private final LockUnavailableException failure =
             new LockUnavailableException("no answer", LockName.of("x"), "a store", null);
 
     private Runnable atTheLimit = () -> {};
@@ -74,7 +74,7 @@ class TransactionWaitersTest {
     }
 
     private void fail() {
-        waiters.failed(new Wishes.GivenUp(LockName.of("x"), LockMode.EXCLUSIVE, 1), FAILURE);
+        waiters.failed(new Wishes.GivenUp(LockName.of("x"), LockMode.EXCLUSIVE, 1), failure);
         settle();
     }
 
@@ -83,14 +83,14 @@ class TransactionWaitersTest {
         waiters.add(wait);
         assertThat(await()).isFalse();
         fail();
-        assertThat(waiters.untold()).as("who comes next hears it").isSameAs(FAILURE);
+        assertThat(waiters.untold()).as("who comes next hears it").isSameAs(failure);
     }
 
     @Test
     void aFailureAtTheLimitIsHeard() {
         waiters.add(wait);
         atTheLimit = this::fail;
-        assertThatThrownBy(this::await).isSameAs(FAILURE);
+        assertThatThrownBy(this::await).isSameAs(failure);
         assertThat(waiters.untold()).isNull();
     }
 
@@ -109,9 +109,9 @@ class TransactionWaitersTest {
         waiters.add(wait);
         interrupted = true;
         atTheLimit = this::fail;
-        assertThatThrownBy(this::await).isSameAs(FAILURE);
+        assertThatThrownBy(this::await).isSameAs(failure);
         assertThat(Thread.interrupted()).isTrue();
-        assertThatThrownBy(() -> waiters.await(wait, null, waiters::remove)).isSameAs(FAILURE);
+        assertThatThrownBy(() -> waiters.await(wait, null, waiters::remove)).isSameAs(failure);
         assertThat(Thread.interrupted()).isTrue();
     }
 

@@ -67,7 +67,7 @@ class InterruptsTest {
                 Thread thread = interruptible(ended, () -> client.lock("hangs").acquire());
                 await().until(() -> asks(thread));
                 thread.interrupt();
-                thread.join(Patience.of(Duration.ofMillis(60_000)).toMillis());
+                thread.join(Patience.of(Duration.ofMinutes(1)).toMillis());
                 assertThat(thread.isAlive()).isFalse();
                 assertThat(ended).hasValue(1);
             } finally {
@@ -112,7 +112,7 @@ class InterruptsTest {
                 rounds++;
                 lent += isLent(thread) ? 1 : 0;
                 thread.interrupt();
-                thread.join(Patience.of(Duration.ofMillis(60_000)).toMillis());
+                thread.join(Patience.of(Duration.ofMinutes(1)).toMillis());
                 assertThat(thread.isAlive()).isFalse();
             }
             assertThat(ended).hasValue(rounds);
@@ -145,11 +145,11 @@ class InterruptsTest {
                 client.lock("limited").acquire().close();
                 got.incrementAndGet();
             });
-            first.join(Patience.of(Duration.ofMillis(60_000)).toMillis());
+            first.join(Patience.of(Duration.ofMinutes(1)).toMillis());
             assertThat(first.isAlive()).isFalse();
             assertThat(empty).hasValue(1);
             held.close();
-            second.join(Patience.of(Duration.ofMillis(60_000)).toMillis());
+            second.join(Patience.of(Duration.ofMinutes(1)).toMillis());
             assertThat(got).hasValue(1);
         }
     }
@@ -175,7 +175,7 @@ class InterruptsTest {
                 awaitThatWaits(thread);
                 lent += isLent(thread) ? 1 : 0;
                 client.close();
-                thread.join(Patience.of(Duration.ofMillis(60_000)).toMillis());
+                thread.join(Patience.of(Duration.ofMinutes(1)).toMillis());
             }
             assertThat(failed).hasValue(rounds);
             assertThat(held.isHeld()).isTrue();
@@ -199,7 +199,7 @@ class InterruptsTest {
                 });
                 await().pollInterval(Duration.ofMillis(1)).until(() -> asks(thread));
                 thread.interrupt();
-                thread.join(Patience.of(Duration.ofMillis(60_000)).toMillis());
+                thread.join(Patience.of(Duration.ofMinutes(1)).toMillis());
                 assertThat(thread.isAlive()).isFalse();
             }
             assertThat(ended).hasValue(50);

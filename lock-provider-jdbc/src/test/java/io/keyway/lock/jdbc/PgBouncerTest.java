@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -121,8 +122,8 @@ class PgBouncerTest {
     }
 
     /** What all sessions of the pool have of what a client might have left there. */
-    private TreeSet<String> settings() throws SQLException {
-        TreeSet<String> all = new TreeSet<>();
+    private Set<String> settings() throws SQLException {
+        Set<String> all = new TreeSet<>();
         List<Connection> held = new ArrayList<>();
         try {
             for (int i = 0; i < bouncer.sessions(); i++) {

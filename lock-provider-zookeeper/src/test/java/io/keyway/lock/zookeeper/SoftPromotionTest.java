@@ -90,7 +90,7 @@ class SoftPromotionTest {
                     .as(() -> "a writer is not alone in " + names)
                     .isFalse();
             for (NodeName writer : queue.holders()) {
-                assertThat(writer.kind() != 'y' && writer.kind() != 'q'
+                assertThat((writer.kind() != 'y' && writer.kind() != 'q')
                                 || granted.contains(writer.name())
                                 || names.stream()
                                         .flatMap(name -> NodeName.parse(name).stream())

@@ -39,7 +39,7 @@ class HurriedListsTest {
         int side = 0; // a bit for each member of it; nobody is cut off if it is 0
         for (int round = 0; round < 3; round++) {
             remove(side, at, draws, faults);
-            side = 1 + draws.below((1 << MEMBERS - 1) - 1);
+            side = 1 + draws.below((1 << (MEMBERS - 1)) - 1);
             // While votes are on their way; those of a round before have to be given up first.
             long cut = at + (round == 0 ? 0 : 2 * Nanos.SECOND) + draws.below(2 * Nanos.SECOND);
             at = cut + draws.between(1, 4) * Nanos.SECOND;

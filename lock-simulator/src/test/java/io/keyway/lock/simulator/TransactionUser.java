@@ -595,6 +595,7 @@ final class TransactionUser {
         return mine == null || mine.status() == Status.LOST || mine.status() == Status.CLOSED;
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // the annotation would be a dependency
     private void ensure(boolean holds, String what, Object... of) {
         if (!holds) {
             throw new Violation("R10", String.format(what, of));

@@ -166,8 +166,8 @@ final class Etcd {
 
     /** Ends a lease at once, and with it the keys that are attached to it. */
     void leaseRevoke(long id) {
-        lock.lock();
         Lease lease;
+        lock.lock();
         try {
             requests++;
             lease = leases.get(id);

@@ -118,7 +118,7 @@ class MajorityElectionTest {
         first.links().get(1).all(FaultProxy::blackHole);
         await().atMost(Patience.of(PATIENCE)).until(() -> !first.candidacy().isLeading());
 
-        List<Stands> others = all.stream().filter(each -> each != first).toList();
+        List<Stands> others = all.stream().filter(each -> !each.equals(first)).toList();
         Stands second = leader(others);
         assertThat(first.candidacy().isLeading()).isFalse();
         assertThat(token(second)).isGreaterThan(token);
@@ -129,7 +129,7 @@ class MajorityElectionTest {
                         .anyMatch(each -> each.name().equals(first.candidacy().name())));
         assertThat(second.candidacy().isLeading()).isTrue();
         second.candidacy().close();
-        Stands third = leader(all.stream().filter(each -> each != second).toList());
+        Stands third = leader(all.stream().filter(each -> !each.equals(second)).toList());
         assertThat(third).isNotSameAs(second);
     }
 
@@ -185,7 +185,7 @@ class MajorityElectionTest {
 
         List<String> events = new CopyOnWriteArrayList<>();
         open.add(first.election()
-                .observe(event -> events.add(event.type() + " " + event.leader()), Duration.ofMillis(50))::close);
+                .observe(event -> events.add(event.type() + " " + event.leader()), Duration.ofMillis(50)));
         String next = all.stream()
                 .map(each -> each.candidacy().name())
                 .filter(name -> !name.equals(seen.name()))
@@ -207,7 +207,7 @@ class MajorityElectionTest {
         List<ElectionEvent.Type> events = new CopyOnWriteArrayList<>();
         first.candidacy().close();
         Candidacy again = first.election().stand(event -> events.add(event.type()));
-        open.add(again::close);
+        open.add(again);
         again.elected().toCompletableFuture().get(Patience.seconds(60), TimeUnit.SECONDS);
         first.links(FaultProxy::blackHole);
         await().atMost(Patience.of(PATIENCE)).until(() -> events.contains(ElectionEvent.Type.UNCERTAIN));

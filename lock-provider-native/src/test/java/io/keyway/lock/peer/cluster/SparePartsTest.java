@@ -290,14 +290,14 @@ class SparePartsTest {
     void aLeaderLeadsOnWithoutAnyMember(int place) throws Exception {
         Election election = client("agent:").election("x").at(nodes).as("one");
         Candidacy one = election.stand();
-        open.add(one::close);
+        open.add(one);
         Lease leads = one.elected().toCompletableFuture().get(Patience.seconds(60), TimeUnit.SECONDS);
         LockClient other = client("agent:");
         untilHeld(other, 1, nodes.nodes());
         Election seen = other.election("x").at(nodes).as("two");
         assertThat(seen.leader().orElseThrow().token()).hasValue(leads.token());
         Candidacy two = seen.stand();
-        open.add(two::close);
+        open.add(two);
         end(place);
         assertKeptOut(other);
         assertThat(one.isLeading()).isTrue();

@@ -15,6 +15,7 @@ import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.security.Security;
 import io.keyway.lock.peer.service.Algorithm;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +45,7 @@ class StartOverTest {
         NodeId node = new NodeId("127.0.0.1", 7);
         return new MemberConfig(
                 node,
-                new InetSocketAddress("127.0.0.1", 0),
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 new MemberList(List.of(node)),
                 MemberConfig.CLUSTER,
                 data,

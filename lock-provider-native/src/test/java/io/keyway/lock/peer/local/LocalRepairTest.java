@@ -236,7 +236,7 @@ class LocalRepairTest {
                 try {
                     open += Files.readSymbolicLink(one).startsWith(directory.toRealPath()) ? 1 : 0;
                 } catch (NoSuchFileException e) {
-                    continue; // it was another test's, and is closed
+                    // It was another test's, and is closed.
                 }
             }
         }

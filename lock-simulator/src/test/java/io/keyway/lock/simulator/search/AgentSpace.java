@@ -68,6 +68,7 @@ final class AgentSpace implements Explorer.Space {
     };
 
     /** What a turn of a process did: see {@link AgentLocal} for what it gives up, by which search, in which circle. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Turned(
             int next, int[] sent, @Nullable String broken, int gaveUp, boolean byRequest, long gaveUpBy, int circle) {}
 

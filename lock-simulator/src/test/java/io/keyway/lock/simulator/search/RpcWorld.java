@@ -161,7 +161,7 @@ class RpcWorld implements Explorer.Space {
             int queue = links.pair(pair / links.members, pair % links.members);
             boolean comes = state[queue] > 0 && !links.isCut(state, pair / links.members, pair % links.members);
             if (comes && turns.isOfElections(state[queue + 1])) {
-                return (Steps.PAIR << 4) | (pair / links.members << 2) | pair % links.members;
+                return (Steps.PAIR << 4) | ((pair / links.members) << 2) | (pair % links.members);
             }
         }
         return -1;

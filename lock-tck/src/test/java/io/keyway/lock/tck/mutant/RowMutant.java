@@ -119,7 +119,7 @@ final class RowMutant implements RowStore {
                                 .map(each -> each.getKey() + "\t" + each.getValue())
                                 .toList());
             }
-            return held.isValid() ? result : result;
+            return result;
         } finally {
             THREADS.unlock();
         }
