@@ -86,8 +86,10 @@ final class NodeLocks {
         final LockMode mode;
         final NodeSet set;
         final Owner owner;
-        /** Whether it is to be had at once or not at all. */
-        final boolean once;
+        /** Whether it is to be had at once or not at all: nobody waits for it. */
+        boolean once;
+        /** Whether somebody asked for it who does not only try: it stays wanted when those who try have left. */
+        boolean stays;
         /** When it was asked for. */
         final long asked;
 
@@ -223,6 +225,36 @@ final class NodeLocks {
      */
     void add(LockName lock, LockMode mode, NodeSet set, Owner owner, boolean queue, long now) {
         all.put(lock, new Spread(lock, mode, set, owner, !queue, now));
+    }
+
+    /**
+     * Somebody asks for that lock, which is wanted.
+     *
+     * @param queue whether to wait for others: then its nodes are asked with a queue from now on
+     * @param tries whether who asks gives it up again if it does not get it in time
+     */
+    void ask(LockName lock, boolean queue, boolean tries) {
+        Spread spread = Objects.requireNonNull(all.get(lock));
+        spread.stays |= !tries;
+        if (queue) {
+            spread.once = false;
+            spread.refused.clear();
+        }
+    }
+
+    /**
+     * Somebody who tried to get that lock does not wait any more.
+     *
+     * @param others whether others wait for it
+     * @return whether it is wanted no more
+     */
+    boolean leave(LockName lock, boolean others) {
+        Spread spread = Objects.requireNonNull(all.get(lock));
+        boolean over = !spread.told && !spread.stays && !others;
+        if (over) {
+            remove(lock);
+        }
+        return over;
     }
 
     /** That lock, which is wanted, cannot be had. */

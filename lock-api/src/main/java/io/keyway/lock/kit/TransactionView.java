@@ -262,11 +262,13 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         }
         if (request.nodes().isEmpty()) {
             return wishes.add(request.name(), request.mode(), queue, tries, ++events);
-        } else if (state.isWanted(request)) {
-            return false;
         }
-        parts.add(request, request.nodes().get(), options.owner(), queue, ++events);
-        return true;
+        boolean fresh = !state.isWanted(request);
+        if (fresh) {
+            parts.add(request, request.nodes().get(), options.owner(), queue, ++events);
+        }
+        parts.locks().ask(request.name(), queue, tries);
+        return fresh;
     }
 
     private void ask(Wishes.Level next) {
@@ -569,7 +571,8 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     private void giveUp(List<LockName> tried) {
         boolean less = false;
         for (LockName each : tried) {
-            less |= parts.locks().has(each) ? giveUp(each) : wishes.leave(each, waiters.waitsFor(each));
+            LockMode others = waiters.waitsFor(each);
+            less |= parts.locks().has(each) ? parts.locks().leave(each, others != null) : wishes.leave(each, others);
         }
         if (less) {
             giveBack();

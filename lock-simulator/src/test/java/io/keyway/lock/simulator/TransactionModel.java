@@ -3,7 +3,10 @@ package io.keyway.lock.simulator;
 
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockName;
 import io.keyway.lock.LockUrl;
+import io.keyway.lock.NodeRule;
+import io.keyway.lock.NodeSet;
 import io.keyway.lock.Scope;
 import io.keyway.lock.kit.Kit;
 import io.keyway.lock.kit.Settings;
@@ -22,6 +25,7 @@ import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.SessionTarget;
+import io.keyway.lock.spi.NodeParts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,13 +40,16 @@ import org.jspecify.annotations.Nullable;
  * told.
  */
 final class TransactionModel implements Model {
-    private static final LockUrl URL = LockUrl.parse("lock:native:mem://simulated");
+    private static final LockUrl ONE_MEMBER = LockUrl.parse("lock:native:mem://simulated");
+    private static final LockUrl SEVERAL = LockUrl.parse("lock:native:agent://m0:1,m1:1,m2:1/simulated");
 
     /** What names are; the third has locks that cannot be had, since another client has the name in the other kind. */
     enum Names {
         FLAT,
         TREES,
-        MIXED
+        MIXED,
+        /** Each lock at a majority of all members, or at all of them. */
+        OVER_NODES
     }
 
     final SimWorld world;
@@ -78,6 +85,19 @@ final class TransactionModel implements Model {
         this.runtimes = new SimRuntime[world.clients() + 1];
         this.clients = new LockClient[world.clients() + 1];
         this.users = new TransactionUser[world.clients() + 1][options.users()];
+    }
+
+    /** The nodes of that lock, if locks are over nodes. */
+    NodeSet nodes(LockName lock) {
+        return NodeSet.of(lock.value().endsWith("1") ? NodeRule.ALL : NodeRule.MAJORITY, ids());
+    }
+
+    private List<String> ids() {
+        List<String> ids = new ArrayList<>();
+        for (int m = 0; m < world.memberNodes(); m++) {
+            ids.add("m" + m + ":1");
+        }
+        return ids;
     }
 
     void saw(String what) {
@@ -119,12 +139,13 @@ final class TransactionModel implements Model {
     private void open(SimNode node) {
         LeaseAlgorithm algorithm = new LeaseAlgorithm(settings);
         Duration ttl = Duration.ofNanos(world.options().maxTtl() / 2);
+        LockUrl url = names == Names.OVER_NODES ? SEVERAL : ONE_MEMBER;
         SimRuntime[] made = new SimRuntime[1];
         NativeEngine engine = new NativeEngine(
                 node.toString(),
                 algorithm,
                 ttl.multipliedBy(2),
-                algorithm.features(URL),
+                algorithm.features(url),
                 algorithm.guarantees(Scope.JVM, ttl.multipliedBy(2)),
                 listener -> {
                     made[0] = new SimRuntime(world, node, command -> cell(node, command), listener);
@@ -133,7 +154,7 @@ final class TransactionModel implements Model {
         runtimes[node.index()] = made[0];
         clients[node.index()] = Kit.open(
                 new Settings(
-                        URL,
+                        url,
                         ClientOptions.defaults().withEventExecutor(made[0]),
                         made[0],
                         node.toString(),
@@ -151,12 +172,19 @@ final class TransactionModel implements Model {
     /** The cell of that client through which it talks to the member of that name. */
     private SimCell cell(SimNode client, Input.Command command) {
         String name = LockKeys.named(command.key().id()).name().value();
-        SimCell cell = client.find(world.member(Math.floorMod(name.hashCode(), world.memberNodes()))
-                .slot());
+        int member =
+                NodeParts.node(name).map(ids()::indexOf).orElse(Math.floorMod(name.hashCode(), world.memberNodes()));
+        SimCell cell = client.find(world.member(member).slot());
         if (cell == null) {
             throw new IllegalStateException(client + " has no cell for " + name);
         }
         return cell;
+    }
+
+    /** As the clients of a cluster are. */
+    @Override
+    public boolean wakeful() {
+        return names == Names.OVER_NODES;
     }
 
     @Override

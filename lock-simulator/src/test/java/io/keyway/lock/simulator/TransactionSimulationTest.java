@@ -20,10 +20,15 @@ class TransactionSimulationTest {
     /** The first world of the soak. */
     private static final long SOAK = 1L << 40;
 
+    /** The first world of locks over nodes, and that of their soak. */
+    private static final long OVER_NODES = 1L << 41;
+
+    private static final long SOAK_OVER_NODES = 1L << 42;
+
     private static Options options(long seed) {
         Draws draws = new Draws(seed, 31);
         Options options = Options.of(Profile.LEASE, seed)
-                .with("members", "1")
+                .with("members", seed < OVER_NODES ? "1" : "3")
                 .with("spares", "0")
                 .with("clients", String.valueOf(draws.between(2, 4)))
                 .with("users", String.valueOf(draws.between(1, 2)))
@@ -45,6 +50,9 @@ class TransactionSimulationTest {
     }
 
     private static Names names(long seed) {
+        if (seed >= OVER_NODES) {
+            return Names.OVER_NODES;
+        }
         return seed % 5 == 4 ? Names.MIXED : seed % 2 == 0 ? Names.FLAT : Names.TREES;
     }
 
@@ -107,11 +115,25 @@ class TransactionSimulationTest {
                         "unlock");
     }
 
+    @Test
+    void whatUsersOfLocksOverNodesAreToldIsSo() {
+        assertThat(run(OVER_NODES, Integer.getInteger("keyway.worlds", 20)).keySet())
+                .contains("a spare part", "aborted", "all", "break", "lost", "try false", "try true", "unlock");
+    }
+
     /** {@code -Dkeyway.worlds} and {@code -Dkeyway.seed} choose others. */
     @Test
     @Tag("soak")
     @SuppressWarnings("SystemOut") // figures for those who run the soak
     void whatUsersOfManyTransactionsAreToldIsSo() {
         System.out.println(run(Long.getLong("keyway.seed", SOAK), Integer.getInteger("keyway.worlds", 200)));
+    }
+
+    /** The same of locks over nodes. */
+    @Test
+    @Tag("soak")
+    @SuppressWarnings("SystemOut") // figures for those who run the soak
+    void whatManyUsersOfLocksOverNodesAreToldIsSo() {
+        System.out.println(run(Long.getLong("keyway.seed", SOAK_OVER_NODES), Integer.getInteger("keyway.worlds", 200)));
     }
 }

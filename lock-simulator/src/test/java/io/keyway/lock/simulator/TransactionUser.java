@@ -14,6 +14,7 @@ import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.TransactionOptions;
 import io.keyway.lock.kit.TransactionTwin;
 import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.TreeModes;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -48,6 +49,9 @@ final class TransactionUser {
     /** By names, how often somebody has given one up, whatever for. */
     private final Map<LockName, Integer> givenUp = new HashMap<>();
 
+    /** Whether each lock is at several members. */
+    private final boolean overNodes;
+
     private @Nullable LockTransaction transaction;
     private @Nullable Act act;
     private Random random = new Random(0);
@@ -65,6 +69,7 @@ final class TransactionUser {
         this.node = node;
         this.index = index;
         this.client = client;
+        this.overNodes = model.names == TransactionModel.Names.OVER_NODES;
     }
 
     // Its transactions
@@ -82,7 +87,7 @@ final class TransactionUser {
         life++;
         random = new Random(Draws.of(model.world.options().seed(), next.at()));
         trees = switch (model.names) {
-            case FLAT -> false;
+            case FLAT, OVER_NODES -> false;
             case TREES -> true;
             case MIXED -> random.nextBoolean();
         };
@@ -223,7 +228,8 @@ final class TransactionUser {
         for (int i = 0; i < count; i++) {
             LockName name = name();
             LockMode mode = random.nextInt(5) < 2 ? LockMode.SHARED : LockMode.EXCLUSIVE;
-            drawn.put(name, new LockRequest(name, mode));
+            LockRequest request = new LockRequest(name, mode);
+            drawn.put(name, overNodes ? request.at(model.nodes(name)) : request);
         }
         return new ArrayList<>(drawn.values());
     }
@@ -488,8 +494,11 @@ final class TransactionUser {
     private boolean isHeld(LockTransaction mine, LockName name, LockMode mode) {
         Map<LockName, LockMode> grants = TransactionTwin.believed(mine);
         if (!trees) {
-            LockMode held = grants.get(name);
-            return held == LockMode.EXCLUSIVE || held == mode;
+            long held = grants(name).stream()
+                    .map(grants::get)
+                    .filter(has -> has == LockMode.EXCLUSIVE || has == mode)
+                    .count();
+            return held >= (overNodes ? model.nodes(name).needed() : 1);
         }
         for (LockName level : TreeModes.levels(name)) {
             LockMode held = grants.get(level);
@@ -499,6 +508,15 @@ final class TransactionUser {
             }
         }
         return true;
+    }
+
+    /** Of a lock that is in no tree, the grants that it may consist of. */
+    private List<LockName> grants(LockName lock) {
+        return overNodes
+                ? model.nodes(lock).nodes().stream()
+                        .map(node -> NodeParts.part(lock, node))
+                        .toList()
+                : List.of(lock);
     }
 
     /** After each event of its client. */
@@ -535,6 +553,9 @@ final class TransactionUser {
             return;
         }
         model.saw("looked at");
+        if (overNodes && has.keySet().stream().anyMatch(lock -> isEverywhere(mine, lock))) {
+            model.saw("a spare part");
+        }
         TransactionTwin.believed(mine)
                 .forEach((grant, mode) -> ensure(
                         needs(grant) == mode,
@@ -545,11 +566,17 @@ final class TransactionUser {
                         needs(grant)));
     }
 
+    /** Whether it has that lock at a node more than it needs. */
+    private boolean isEverywhere(LockTransaction mine, LockName lock) {
+        return model.nodes(lock).needed() < model.nodes(lock).nodes().size()
+                && TransactionTwin.believed(mine).keySet().containsAll(grants(lock));
+    }
+
     private @Nullable LockMode needs(LockName grant) {
         LockMode needs = null;
         for (Map.Entry<LockName, LockMode> each : wants.entrySet()) {
             LockMode own = null;
-            if (each.getKey().equals(grant)) {
+            if (trees ? each.getKey().equals(grant) : grants(each.getKey()).contains(grant)) {
                 own = trees ? TreeModes.own(each.getValue()) : each.getValue();
             } else if (trees && TreeModes.isAtOrAbove(grant, each.getKey())) {
                 own = TreeModes.above(each.getValue());
@@ -576,7 +603,10 @@ final class TransactionUser {
                                         || TreeModes.isAtOrAbove(its.getKey(), mine.getKey())));
                 boolean writes = mine.getValue() == LockMode.EXCLUSIVE || its.getValue() == LockMode.EXCLUSIVE;
                 if (meet && writes && believes(mine) && other.believes(its)) {
-                    throw new Violation("R1", this + " knows that it has " + mine + ", and " + other + " " + its);
+                    throw new Violation(
+                            "R1",
+                            this + " knows that it has " + mine + " by " + tokens() + ", and " + other + " " + its
+                                    + " by " + other.tokens());
                 }
             }
         }
@@ -588,6 +618,18 @@ final class TransactionUser {
         boolean believes = mine != null && isHeld(mine, lock.getKey(), lock.getValue());
         ensure(believes || !model.calm || model.breaks, "%s knows that it has %s, and it is gone", this, lock);
         return believes;
+    }
+
+    /** Its grants and their tokens. */
+    private Map<LockName, Long> tokens() {
+        Map<LockName, Long> tokens = new LinkedHashMap<>();
+        LockTransaction mine = transaction;
+        if (mine != null) {
+            TransactionTwin.believed(mine)
+                    .keySet()
+                    .forEach(grant -> tokens.put(grant, TransactionTwin.token(mine, grant)));
+        }
+        return tokens;
     }
 
     private boolean isLost() {
