@@ -29,8 +29,12 @@ import io.keyway.lock.spi.NodeParts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -66,11 +70,17 @@ final class TransactionModel implements Model {
     @Nullable
     Throwable broken;
 
+    /** Of locks over nodes that are taken alone, the highest token that was given, and all that were. */
+    final Map<LockName, Long> tokens = new HashMap<>();
+
+    final Set<String> given = new HashSet<>();
+
     private final SessionSettings sessions;
     private final LockSettings settings;
     private final @Nullable SimRuntime[] runtimes;
     private final @Nullable LockClient[] clients;
     private final TransactionUser[][] users;
+    private final @Nullable NodesLockUser[] alone;
 
     TransactionModel(SimWorld world, Names names, boolean calm, boolean breaks) {
         this.world = world;
@@ -85,6 +95,7 @@ final class TransactionModel implements Model {
         this.runtimes = new SimRuntime[world.clients() + 1];
         this.clients = new LockClient[world.clients() + 1];
         this.users = new TransactionUser[world.clients() + 1][options.users()];
+        this.alone = new NodesLockUser[world.clients() + 1];
     }
 
     /** The nodes of that lock, if locks are over nodes. */
@@ -167,6 +178,7 @@ final class TransactionModel implements Model {
         for (int i = 0; i < users[node.index()].length; i++) {
             users[node.index()][i] = new TransactionUser(this, node, i, clients[node.index()]);
         }
+        alone[node.index()] = new NodesLockUser(this, node, clients[node.index()]);
     }
 
     /** The cell of that client through which it talks to the member of that name. */
@@ -192,7 +204,13 @@ final class TransactionModel implements Model {
 
     @Override
     public void act(SimNode node, Act act) {
-        if (!world.healed()) {
+        NodesLockUser one = alone[node.index()];
+        if (world.healed()) {
+            return;
+        }
+        if (one != null && names == Names.OVER_NODES && Math.floorMod(Draws.of(act.at(), 1), 3) == 0) {
+            one.begin(act);
+        } else {
             users[node.index()][act.user()].begin(act);
         }
     }
@@ -217,6 +235,10 @@ final class TransactionModel implements Model {
         if (!node.isMember()) {
             for (TransactionUser user : users[node.index()]) {
                 user.gone();
+            }
+            NodesLockUser one = alone[node.index()];
+            if (one != null) {
+                one.gone();
             }
         }
     }
@@ -243,12 +265,35 @@ final class TransactionModel implements Model {
                     all.get(i).ensureBeside(all.get(j));
                 }
             }
+            ensureAlone(all);
         });
+    }
+
+    /** Nobody believes to have what one has who took it alone. */
+    private void ensureAlone(List<TransactionUser> others) {
+        Map<LockName, NodesLockUser> held = new HashMap<>();
+        for (NodesLockUser one : alone) {
+            LockName lock = one == null ? null : one.believes();
+            NodesLockUser before = lock == null ? null : held.put(lock, Objects.requireNonNull(one));
+            if (before != null) {
+                throw new Violation("R1", before + ", and " + one);
+            }
+        }
+        held.forEach((lock, one) -> others.stream()
+                .filter(other -> other.knowsThatItHas(lock))
+                .forEach(other -> {
+                    throw new Violation("R1", one + ", and " + other);
+                }));
     }
 
     @Override
     public String waiting() {
         StringBuilder text = new StringBuilder();
+        for (NodesLockUser one : alone) {
+            if (one != null && one.isBusy()) {
+                text.append(one).append("; ");
+            }
+        }
         for (TransactionUser user : users()) {
             if (user.isBusy()) {
                 text.append(user).append("; ");

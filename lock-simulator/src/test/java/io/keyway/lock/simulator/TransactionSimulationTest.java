@@ -118,7 +118,17 @@ class TransactionSimulationTest {
     @Test
     void whatUsersOfLocksOverNodesAreToldIsSo() {
         assertThat(run(OVER_NODES, Integer.getInteger("keyway.worlds", 20)).keySet())
-                .contains("a spare part", "aborted", "all", "break", "lost", "try false", "try true", "unlock");
+                .contains(
+                        "a spare part",
+                        "alone: acquired",
+                        "alone: not acquired",
+                        "aborted",
+                        "all",
+                        "break",
+                        "lost",
+                        "try false",
+                        "try true",
+                        "unlock");
     }
 
     /** {@code -Dkeyway.worlds} and {@code -Dkeyway.seed} choose others. */

@@ -586,6 +586,13 @@ final class TransactionUser {
         return needs;
     }
 
+    /** Whether a call returned that lock to its user, in any mode, and it is believed. */
+    boolean knowsThatItHas(LockName lock) {
+        LockMode mode = has.get(lock);
+        LockTransaction mine = transaction;
+        return mode != null && mine != null && !node.paused() && !isLost() && isHeld(mine, lock, mode);
+    }
+
     /** Nobody has what another one knows that it has. */
     void ensureBeside(TransactionUser other) {
         if (has.isEmpty() || other.has.isEmpty() || node.paused() || other.node.paused()) {
