@@ -42,6 +42,8 @@ class MutantFailuresTest {
     private static final int BESIDE = 6;
     private static final String WAITS = "attempt-waits";
     private static final Map<String, Set<String>> IN_SOME_RUNS = Map.of(
+            "capacity-of-the-first-attempt",
+            Set.of("LK-401", "LK-601"),
             "interrupt-unheard-in-silence",
             Set.of("LK-404"),
             "place-lost-after-ttl",
