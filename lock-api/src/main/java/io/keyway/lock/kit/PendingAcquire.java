@@ -6,6 +6,7 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
+import io.keyway.lock.LockMode;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.spi.BorrowingEngine;
 import io.keyway.lock.spi.LockEngine;
@@ -113,6 +114,11 @@ final class PendingAcquire extends Registry.Node {
         this.from = from;
         this.askedAt = client.time().nanoTime();
         this.heardAt = askedAt;
+    }
+
+    /** In which mode the lock is asked for. */
+    LockMode mode() {
+        return request.mode();
     }
 
     long askedAt() {

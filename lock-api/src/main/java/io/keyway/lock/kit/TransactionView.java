@@ -21,6 +21,7 @@ import io.keyway.lock.kit.agent.Agent;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.Probe;
 import io.keyway.lock.spi.Request;
+import io.keyway.lock.spi.TreeModes;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -304,7 +305,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             TransactionSlot slot = Objects.requireNonNull(slots.get(level));
             HeldLease lease = slot.lease;
             LockMode mode = wishes.needed(level);
-            if (mode == null || (lease != null && Wishes.covers(lease.mode(), mode))) {
+            if (mode == null || (lease != null && Wishes.covers(lease.mode(), mode)) || asksForMore(slot, mode)) {
                 withdraw(level, slot);
             }
             Releasable held = slot.held();
@@ -315,6 +316,17 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 weaken(level, slot);
             }
         }
+    }
+
+    /** Whether its request is for more than is needed by now: it would wait for those who are not in the way. */
+    private static boolean asksForMore(TransactionSlot slot, LockMode needed) {
+        if (slot.pending == null) {
+            return false;
+        }
+        LockMode asked = slot.pending.mode();
+        LockMode held = slot.lease == null ? null : slot.lease.mode();
+        LockMode enough = held != null && needed.isTree() ? TreeModes.join(held, needed) : needed;
+        return !Wishes.covers(enough, asked);
     }
 
     /** Has a grant in the mode that is needed, if it has a stronger one. */
@@ -436,7 +448,8 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 }
                 return;
             }
-            for (Wishes.GivenUp each : wishes.refused(name, state.heldIn(name), failure != null)) {
+            // Those who wait ask again by a request that waits: what failed was one that did not.
+            for (Wishes.GivenUp each : wishes.refused(name, state.heldIn(name), failure != null && queue)) {
                 if (parts.isSpare(each.name()) || parts.locks().refused(each.name(), failure)) {
                     continue; // it is asked for again, or another node is
                 }

@@ -158,6 +158,7 @@ final class TransactionUser {
             TransactionTwin.close(mine);
         }
         gone();
+        changedAt = model.world.now();
         Act next = later.pollFirst();
         if (next != null && !model.world.healed()) {
             begin(next);
@@ -550,6 +551,7 @@ final class TransactionUser {
                     wants.entrySet().stream().anyMatch(each -> !isHeld(mine, each.getKey(), each.getValue())),
                     "%s waits after a while, and nobody wants anything more",
                     this);
+            waitsForSomebody(mine);
             return;
         }
         model.saw("looked at");
@@ -564,6 +566,37 @@ final class TransactionUser {
                         grant,
                         mode,
                         needs(grant)));
+    }
+
+    /** If nothing has happened to anybody for a while, what it lacks excludes what another one has or wants. */
+    private void waitsForSomebody(LockTransaction mine) {
+        List<TransactionUser> all = model.users();
+        long since = model.world.now() - quiet();
+        if (overNodes
+                || model.names == TransactionModel.Names.MIXED
+                || all.stream().anyMatch(each -> each.changedAt > since)) {
+            return;
+        }
+        Map<LockName, LockMode> lacks = new LinkedHashMap<>(wants);
+        lacks.entrySet().removeIf(each -> isHeld(mine, each.getKey(), each.getValue()));
+        model.saw("waits for somebody");
+        ensure(
+                all.stream().anyMatch(other -> other != this && excludes(lacks, other.wants)),
+                "%s waits for %s, and nobody is in its way: %s",
+                this,
+                lacks,
+                all);
+    }
+
+    private boolean excludes(Map<LockName, LockMode> some, Map<LockName, LockMode> others) {
+        return some.entrySet().stream()
+                .anyMatch(mine -> others.entrySet().stream()
+                        .anyMatch(its -> meet(mine.getKey(), its.getKey())
+                                && (mine.getValue() == LockMode.EXCLUSIVE || its.getValue() == LockMode.EXCLUSIVE)));
+    }
+
+    private boolean meet(LockName one, LockName other) {
+        return one.equals(other) || (trees && (TreeModes.isAtOrAbove(one, other) || TreeModes.isAtOrAbove(other, one)));
     }
 
     /** Whether it has that lock at a node more than it needs. */
@@ -603,11 +636,7 @@ final class TransactionUser {
         }
         for (Map.Entry<LockName, LockMode> mine : has.entrySet()) {
             for (Map.Entry<LockName, LockMode> its : other.has.entrySet()) {
-                boolean meet = mine.getKey().equals(its.getKey())
-                        || (trees
-                                && other.trees
-                                && (TreeModes.isAtOrAbove(mine.getKey(), its.getKey())
-                                        || TreeModes.isAtOrAbove(its.getKey(), mine.getKey())));
+                boolean meet = mine.getKey().equals(its.getKey()) || (other.trees && meet(mine.getKey(), its.getKey()));
                 boolean writes = mine.getValue() == LockMode.EXCLUSIVE || its.getValue() == LockMode.EXCLUSIVE;
                 if (meet && writes && believes(mine) && other.believes(its)) {
                     throw new Violation(

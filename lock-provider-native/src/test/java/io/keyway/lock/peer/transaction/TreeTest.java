@@ -108,6 +108,19 @@ class TreeTest extends InOneWorld {
         holds(two);
     }
 
+    /** A request is no stronger than what is still wanted. */
+    @Test
+    void aTransactionThatGivesUpTheLockAboveWaitsForTheOneBelowAlone() throws Exception {
+        LockTransaction reader = begin();
+        reader.lock("p/1", LockMode.SHARED);
+        LockTransaction both = begin();
+        both.lockAsync("p", LockMode.EXCLUSIVE);
+        both.lockAsync("p/2", LockMode.SHARED);
+        waits(both);
+        assertThat(both.cancel("p")).isTrue();
+        holds(both);
+    }
+
     /** Whoever waits is passed by those whom it does not hinder, and by nobody else. */
     @Test
     void whoWaitsIsPassedOnlyByWhomItDoesNotHinder() throws Exception {
