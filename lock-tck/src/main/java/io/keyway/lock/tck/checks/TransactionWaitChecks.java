@@ -90,7 +90,9 @@ final class TransactionWaitChecks {
                 });
                 t.expectEqual("the status after a failure was thrown", Status.HELD, transaction.status());
             }
-            transaction.ensureHeld(t.name("1"));
+            t.until(
+                    "the lock that nobody else has is held",
+                    () -> failure(() -> transaction.ensureHeld(t.name("1"))).isEmpty());
         }
         tree.release();
     }
