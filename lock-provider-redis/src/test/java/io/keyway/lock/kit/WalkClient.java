@@ -144,8 +144,12 @@ final class WalkClient implements LockBackend.Signals, AutoCloseable {
     void giveUp(long id) {
         story.add(name + "gives up " + id);
         wanted.remove(id);
+        Long holder = conversions.get(id);
         machine.withdraw(id, now);
         carryOut();
+        if (holder != null && mode(holder) == LockMode.EXCLUSIVE && held.containsKey(holder)) {
+            release(holder); // who asks to read only writes no more, whatever comes of it
+        }
     }
 
     void release(long id) {
