@@ -2,6 +2,7 @@
 package io.keyway.lock.testing;
 
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -133,8 +134,8 @@ public final class Nemesis implements AutoCloseable {
             }
             heal();
             long healed = System.nanoTime();
-            Duration limit = servers.goOnWithin();
             Duration took = pool.tour();
+            Duration limit = Patience.of(servers.goOnWithin());
             slowest = took.compareTo(slowest) > 0 ? took : slowest;
             pool.check("seed " + seed); // first: a machine that was too busy breaks no rule
             if (took.compareTo(limit) > 0) {

@@ -14,13 +14,11 @@ import org.junit.jupiter.api.io.TempDir;
  * single locks, under the faults and by the rules of {@link ClusterHistoryTest}, but for other lists; and no lock of a
  * transaction is believed after another one of it was lost. After the heal everybody has had each name in a
  * transaction within ttl + 3 s, or that and a quarantine if a member was started. {@code -Dkeyway.seed} and {@code
- * -Dkeyway.histories} choose others; {@code -Dkeyway.busy} is how many seconds a busy machine may take longer.
+ * -Dkeyway.histories} choose others.
  */
 class AgentHistoryTest {
     private static final int CLIENTS = 8;
     private static final int NAMES = 6;
-    /** What a busy machine may take longer. */
-    private static final Duration BUSY = Duration.ofSeconds(Integer.getInteger("keyway.busy", 0));
     /** Its one fault kills the third member and starts it again. */
     private static final long SEED = 20261132;
 
@@ -36,14 +34,14 @@ class AgentHistoryTest {
     @Test
     @Tag("soak")
     void manyHistories() throws Exception {
-        histories(Histories.MANY, Histories.SEED, CLIENTS, false, BUSY);
+        histories(Histories.MANY, Histories.SEED, CLIENTS, false, Duration.ZERO);
     }
 
     /** After each fault and its heal everybody goes on in time. */
     @Test
     @Tag("soak")
     void manyHistoriesOfOneFault() throws Exception {
-        histories(Histories.MANY, Histories.SEED, CLIENTS, true, BUSY);
+        histories(Histories.MANY, Histories.SEED, CLIENTS, true, Duration.ZERO);
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak

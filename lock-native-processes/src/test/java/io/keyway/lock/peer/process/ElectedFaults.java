@@ -8,6 +8,7 @@ import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.tck.history.RecordedHold;
 import io.keyway.lock.tck.journal.MachineClock;
 import io.keyway.lock.tck.process.ChildJvm;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.process.Signals;
 import io.keyway.lock.testing.Nemesis;
 import io.keyway.lock.testing.Traces;
@@ -80,7 +81,7 @@ final class ElectedFaults implements Nemesis.Servers {
 
     /**
      * Histories of five such members, and places for two more where they come and go; of {@code -Dkeyway.histories} and
-     * {@code -Dkeyway.seed}, with {@code -Dkeyway.busy} seconds more for each bound. Prints what was in them.
+     * {@code -Dkeyway.seed}. Prints what was in them.
      *
      * @param grantedWithin how long after the loss of a member the next grant may be, if nothing else is broken
      * @param electedWithin how long after the heal those may need that lead
@@ -93,15 +94,8 @@ final class ElectedFaults implements Nemesis.Servers {
         Cluster cluster = Cluster.divisible(
                 algorithm, directory, MEMBERS, elastic ? SPARES : 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
         Histories all = new Histories(cluster, directory, "ElectedFaults-" + algorithm, ClusterFaults.CLIENTS, NAMES);
-        Duration busy = Duration.ofSeconds(Integer.getInteger("keyway.busy", 0));
         ElectedFaults faults = new ElectedFaults(
-                cluster,
-                all.traces,
-                all.crew,
-                elastic,
-                algorithm.equals("failover"),
-                grantedWithin.plus(busy),
-                goOnWithin.plus(busy));
+                cluster, all.traces, all.crew, elastic, algorithm.equals("failover"), grantedWithin, goOnWithin);
         String sums = all.playMany(faults, ClusterFaults.TTL.multipliedBy(3).dividedBy(2));
         System.out.println(sums + "; " + faults.measured());
     }
@@ -205,7 +199,7 @@ final class ElectedFaults implements Nemesis.Servers {
         losses++;
         longest = Math.max(longest, next);
         what += ", the next grant after " + next / 1_000_000 + " ms";
-        if (next > grantedWithin.toNanos()) {
+        if (next > Patience.of(grantedWithin).toNanos()) {
             throw new AssertionError(what + ", not " + grantedWithin);
         }
         return what;
