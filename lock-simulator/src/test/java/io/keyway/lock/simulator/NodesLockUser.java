@@ -9,7 +9,7 @@ import io.keyway.lock.ReleaseOutcome;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +48,7 @@ final class NodesLockUser {
         Duration wait = random.nextInt(3) == 0 ? Duration.ZERO : Duration.ofNanos(1 + random.nextLong(longest));
         long since = model.world.now();
         long use = 1 + random.nextLong(random.nextInt(3) == 0 ? longest : Nanos.MILLI);
-        CompletableFuture<Optional<Lease>> asked =
+        CompletionStage<Optional<Lease>> asked =
                 client.lock(name, model.nodes(name)).tryAcquireAsync(wait);
         asked.whenComplete((got, failure) -> {
             if (mine != life) {
