@@ -64,7 +64,7 @@ class SessionSearchTest {
     @Tag("soak")
     void smallWorldsKeepEveryPromise() {
         Run search = new Run();
-        int most = 15_000;
+        int most = 40_000;
         search.run(new Budget(1, 1, 1, 1, 1, 0, 0, 0), world -> world, most);
         search.run(new Budget(2, 2, 1, 1, 1, 0, 0, 0), SearchWorld::settled, most);
         search.run(new Budget(8, 1, 1, 0, 0, 0, 0, 0), SearchWorld::held, most);
