@@ -197,7 +197,7 @@ final class FilesEngine implements LockEngine {
         row.permits = request.permits();
         row.capacity = request.capacity();
         row.since = System.nanoTime();
-        row.metadata = Map.copyOf(request.owner().metadata());
+        row.metadata.putAll(request.owner().metadata());
         return row;
     }
 

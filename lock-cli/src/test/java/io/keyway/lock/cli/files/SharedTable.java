@@ -14,8 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 
 /** Rows in a file that one process at a time reads and writes. */
@@ -42,7 +42,7 @@ final class SharedTable {
         long token;
         long since;
         long end;
-        Map<String, String> metadata = Map.of();
+        HashMap<String, String> metadata = new HashMap<>();
         String broken = "";
 
         boolean sameKey(Row other) {
