@@ -70,6 +70,10 @@ final class StoreEntry {
     @Nullable
     StoreEntry conversion;
 
+    /** Of a holder: the request for another mode that is sent when {@link #conversion}, which was given up, is over. */
+    @Nullable
+    StoreEntry nextConversion;
+
     /** Its grant was that of another before, whose owner may believe still: a withdrawal comes too late for it. */
     boolean converted;
 
@@ -162,11 +166,11 @@ final class StoreEntry {
         return other == null || renewDue - other.renewDue < 0 ? this : other;
     }
 
-    /** The request for another mode, if attempts of it go on. */
+    /** The request for another mode that was not given up; null if there is none. */
     @Nullable
     StoreEntry wantedConversion() {
-        StoreEntry wanted = conversion;
-        return wanted != null && wanted.phase == Phase.WANTED ? wanted : null;
+        StoreEntry first = conversion;
+        return first != null && first.phase == Phase.WANTED ? first : nextConversion;
     }
 
     /** Whether that is worth telling, and not what was told last; remembers it. */

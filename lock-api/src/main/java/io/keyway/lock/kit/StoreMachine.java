@@ -148,14 +148,18 @@ final class StoreMachine {
             return;
         }
         StoreEntry holder = entries.get(holderId);
-        if (holder == null || holder.phase != Phase.HELD || holder.conversion != null) {
+        if (holder == null || holder.phase != Phase.HELD || holder.wantedConversion() != null) {
             tell(shell -> shell.refused(request.id(), List.of()));
             tell(shell -> shell.gone(request));
             return;
         }
         StoreEntry entry = new StoreEntry(request, ++turns);
         entry.holder = holder;
-        holder.conversion = entry;
+        if (holder.conversion == null) {
+            holder.conversion = entry;
+        } else {
+            holder.nextConversion = entry;
+        }
         begin(entry);
     }
 
@@ -512,12 +516,16 @@ final class StoreMachine {
 
     /** A heartbeat keeps the request queued, and can wait. */
     private void send(StoreEntry entry, boolean heartbeat) {
+        StoreEntry holder = entry.holder;
+        if (holder != null && holder.nextConversion == entry) {
+            return; // it is sent when the one before it is over
+        }
         entry.beginAttempt();
         Request request = entry.request;
-        if (entry.holder == null) {
+        if (holder == null) {
             tell(shell -> shell.attempt(request, heartbeat));
         } else {
-            Grant held = entry.holder.held();
+            Grant held = holder.held();
             tell(shell -> shell.convert(held, request, heartbeat));
         }
     }
@@ -751,12 +759,20 @@ final class StoreMachine {
     /** The request for another mode is over, and has changed nothing. */
     private void settleConversion(StoreEntry wanted) {
         StoreEntry holder = wanted.holder;
-        if (holder == null || holder.conversion != wanted) {
+        if (holder == null) {
             return;
         }
-        holder.conversion = null;
+        StoreEntry next = holder.nextConversion;
+        if (holder.conversion != wanted) {
+            holder.nextConversion = next == wanted ? null : next;
+            return;
+        }
+        holder.conversion = next;
+        holder.nextConversion = null;
         holder.renewedInConversion = holder.renewing;
-        if (holder.phase == Phase.RELEASING && !holder.inFlight) {
+        if (next != null) {
+            send(next, false);
+        } else if (holder.phase == Phase.RELEASING && !holder.inFlight) {
             sendRelease(holder);
         } else if (holder.phase == Phase.WITHDRAWING && !holder.inFlight) {
             sendWithdrawal(holder);

@@ -142,6 +142,39 @@ class StoreConversionTest extends MachineScript {
         expect("refused 4", "gone 4");
     }
 
+    /** Otherwise its user would hear that another reader upgrades, which is not so. */
+    @Test
+    void oneThatIsAskedAfterAnotherWasGivenUpIsSentWhenThatIsOver() {
+        upgrading();
+        machine.attempted(2, at(0), waiting(), at(1));
+        machine.withdraw(2, at(2));
+        machine.convert(1, request(3, LockMode.EXCLUSIVE, true), at(2));
+        expect("waiting 2", "withdraw 2");
+        machine.recheck(KEY);
+        machine.convert(1, request(4, LockMode.EXCLUSIVE, true), at(3));
+        expect("refused 4", "gone 4");
+        machine.withdrawn(2);
+        expect("gone 2", "convert 1 to 3");
+        machine.attempted(3, at(4), granted(3, 5), at(5));
+        expect("converted 1 to 3 token 5 until 6004", "gone 1");
+    }
+
+    @Test
+    void oneThatWaitsForAnotherToBeOverEndsWithTheReadGrantOrByItself() {
+        upgrading();
+        machine.withdraw(2, at(1));
+        machine.convert(1, request(3, LockMode.EXCLUSIVE, true), at(2));
+        machine.withdraw(3, at(3));
+        expect("gone 3");
+        machine.convert(1, request(4, LockMode.EXCLUSIVE, true), at(4));
+        assertThat(machine.release(1, at(5))).isTrue();
+        expect("failed 4 LockUnavailableException", "gone 4");
+        machine.attempted(2, at(0), granted(2, 5), at(6));
+        expect("withdraw 2");
+        machine.withdrawn(2);
+        expect("gone 2", "release 1 token 1");
+    }
+
     @Test
     void theStoresWordEndsTheReadGrantAndTheUpgrade() {
         upgrading();

@@ -20,6 +20,7 @@ class StoreMachineRandomTest {
         long stopped = 0;
         long withdrawn = 0;
         long upgraded = 0;
+        long upgradedAgain = 0;
         long downgraded = 0;
         long kept = 0;
         for (long seed = 0; seed < SEEDS; seed++) {
@@ -29,6 +30,7 @@ class StoreMachineRandomTest {
             stopped += world.stopped;
             withdrawn += world.withdrawn;
             upgraded += world.upgraded;
+            upgradedAgain += world.upgradedAgain;
             downgraded += world.downgraded;
             kept += world.kept;
         }
@@ -38,6 +40,9 @@ class StoreMachineRandomTest {
         assertThat(stopped).as("users that said that they have stopped").isGreaterThan(SEEDS / 100);
         assertThat(withdrawn).isGreaterThan(SEEDS);
         assertThat(upgraded).isGreaterThan(SEEDS / 10);
+        assertThat(upgradedAgain)
+                .as("upgrades right after one that was given up")
+                .isGreaterThan(SEEDS / 100);
         assertThat(downgraded).isGreaterThan(SEEDS / 4);
         assertThat(kept).as("read grants that outlived their upgrade").isGreaterThan(SEEDS / 100);
     }

@@ -45,6 +45,7 @@ final class StoreWorld {
     int lost;
     int stopped;
     int withdrawn;
+    int upgradedAgain;
     int upgraded;
     int downgraded;
     int kept;
@@ -177,8 +178,15 @@ final class StoreWorld {
         });
     }
 
-    /** Asks for the other mode. Belief in a write grant ends when that is sent. */
     private void convert(WorldClient client, WorldGrant held) {
+        convert(client, held, false);
+    }
+
+    /**
+     * Asks for the other mode; {@code again}: at once after it gave up an upgrade. Belief in a write grant ends when
+     * that is sent.
+     */
+    private void convert(WorldClient client, WorldGrant held, boolean again) {
         if (!held.believed(time.nanoTime())) {
             return;
         }
@@ -193,6 +201,9 @@ final class StoreWorld {
                 down || !time.chance(20),
                 held.request.owner());
         client.wanted.put(request.id(), request);
+        if (again) {
+            client.askedAgain.add(request.id());
+        }
         story.tell(() -> "convert " + held.grant.id() + " to " + request.id());
         if (down) {
             client.end(held.grant.id());
@@ -207,6 +218,9 @@ final class StoreWorld {
                     client.withdraw(request.id());
                     giveBackAfterDowngrade(client, request.id());
                     kept += down || held.over ? 0 : 1;
+                    if (!down && time.chance(50)) {
+                        convert(client, held, true);
+                    }
                 }
             });
         }
@@ -219,6 +233,7 @@ final class StoreWorld {
         }
         if (client.wanted.containsKey(id)) {
             upgraded += down ? 0 : 1;
+            upgradedAgain += client.askedAgain.contains(id) ? 1 : 0;
             downgraded += down ? 1 : 0;
         }
         taken(client, grant, deadline);

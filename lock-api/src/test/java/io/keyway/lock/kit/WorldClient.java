@@ -8,6 +8,7 @@ import io.keyway.lock.spi.LockBackend;
 import io.keyway.lock.spi.Request;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,6 +28,9 @@ final class WorldClient {
 
     /** By the id of the request, the grant that was given up for it. */
     final Map<Long, Long> downgrades = new HashMap<>();
+
+    /** Upgrades that were asked for right after another one was given up. */
+    final Set<Long> askedAgain = new HashSet<>();
 
     private final StoreWorld world;
     private final WorldTime time;

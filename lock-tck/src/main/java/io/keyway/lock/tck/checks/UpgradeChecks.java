@@ -75,6 +75,26 @@ final class UpgradeChecks {
     }
 
     @Check(
+            rules = "LK-1205 LK-1204",
+            needs = {Feature.READ_WRITE, Feature.UPGRADE})
+    @Hint("Is the request refused because of the one before it, whose withdrawal is under way?")
+    void anUpgradeThatWasGivenUpMayBeAskedForAgainAtOnce(CheckContext t) throws Exception {
+        DistributedReadWriteLock lock = t.client("reader").readWriteLock(t.name());
+        Lease read = lock.read().acquire();
+        Lease other = t.client("other").readWriteLock(t.name()).read().acquire();
+        Task<Optional<Lease>> again = t.start("the upgrade that is asked for again", () -> {
+            t.expect(lock.tryUpgrade(read, t.ttl(1, 8)).isEmpty(), "a reader became the writer beside another reader");
+            return lock.tryUpgrade(read, t.patience());
+        });
+        t.pass(t.ttl(1, 2));
+        t.expect(!again.isDone(), "an upgrade was answered at once, after one that was given up, and did not wait");
+        other.release();
+        Optional<Lease> write = again.get();
+        t.expect(write.isPresent(), "an upgrade after one that was given up did not get the lock, which is free");
+        write.orElseThrow().release();
+    }
+
+    @Check(
             rules = "LK-1204",
             needs = {Feature.READ_WRITE, Feature.UPGRADE},
             from = Profile.SMOKE)
