@@ -143,6 +143,12 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     /** Whether its owner has given it up for another mode, and not released it. */
     private volatile boolean givenUp;
 
+    /** The lease that its grant has become in another mode, or becomes now; null if none. */
+    private volatile @Nullable HeldLease successor;
+
+    /** The request for another mode that was made last; null if none was. */
+    private @Nullable PendingAcquire change;
+
     private volatile @Nullable CompletableFuture<LeaseLoss> lostStage;
 
     HeldLease(ClientContext client, LockKey key, LockMode mode, int permits, ResolvedOptions options) {
@@ -275,10 +281,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     /** The grant is the owner's. */
     void begin(LockEngine.Hold granted, long grantedToken) {
         PendingAcquire asked = pending;
-        if (asked != null && !asked.converts()) {
-            // It is needed no more, for as long as the lease is held.
-            pending = null;
-        }
+        pending = null; // it is needed no more, for as long as the lease is held
         hold = granted;
         token = grantedToken;
         long now = client.time().nanoTime();
@@ -401,6 +404,18 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     boolean isBelieved() {
         long now = client.time().nanoTime();
         return lives() && now - hold().deadlineNanos() < 0 && (limit == null || now - limit.endNanos < 0);
+    }
+
+    /** As {@link #isBelieved}, also while and after its grant becomes that of another lease: by that one. */
+    boolean isGrantBelieved() {
+        if (isBelieved()) {
+            return true;
+        }
+        HeldLease next = successor;
+        Phase seen = phase();
+        return next != null
+                && (seen == Phase.RELEASING || seen == Phase.RELEASED)
+                && (next.isAwaited() || next.isBelieved());
     }
 
     /** As {@link #isBelieved}, and without doubt. */
@@ -573,10 +588,22 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         return true;
     }
 
-    /** The grant has become another one: RELEASED, unless the lease has ended otherwise, which makes it false. */
-    boolean giveWay() {
+    /** The grant has become that of another lease: RELEASED, or false if this one has ended otherwise. */
+    boolean giveWay(HeldLease to) {
+        successor = to; // before belief in this one ends
         // Who asks for less than it has may have given it up before.
-        return (givenUp || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
+        boolean gave = (givenUp || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
+        if (!gave) {
+            successor = null;
+        }
+        return gave;
+    }
+
+    /** That request asks for another mode; returns the one that did before, or null. */
+    synchronized @Nullable PendingAcquire changesBy(PendingAcquire request) {
+        PendingAcquire former = change;
+        change = request;
+        return former;
     }
 
     // Ends.

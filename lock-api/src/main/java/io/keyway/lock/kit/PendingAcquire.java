@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Invariants.</b> Who moves it to GONE withdraws the request; a grant that comes later finds it GONE and is
  * released by its token, or taken by who said so before. The outcome is reported once. While it is PENDING the client's
- * close finds it.
+ * close finds it. Of one grant a change of mode is sent when those before it that are GONE have been withdrawn.
  */
 final class PendingAcquire extends Registry.Node {
 
@@ -65,6 +65,12 @@ final class PendingAcquire extends Registry.Node {
 
     /** The lease whose grant changes its mode; null for a grant of its own. */
     private final @Nullable HeldLease from;
+
+    /** The change of the same grant that was asked for before this one, until this is sent; null if there was none. */
+    private @Nullable PendingAcquire former;
+
+    /** Of a change of mode: done when the engine was asked, and told of the withdrawal if this was given up by then. */
+    private final @Nullable CompletableFuture<@Nullable Void> sent;
 
     /** How it went: the lease, or empty where another holds the lock; or a LockException. */
     private final CompletableFuture<Optional<Lease>> outcome = new CompletableFuture<>();
@@ -112,6 +118,8 @@ final class PendingAcquire extends Registry.Node {
         this.request = request;
         this.wait = wait;
         this.from = from;
+        this.former = from == null ? null : from.changesBy(this);
+        this.sent = from == null ? null : new CompletableFuture<>();
         this.askedAt = client.time().nanoTime();
         this.heardAt = askedAt;
     }
@@ -138,16 +146,6 @@ final class PendingAcquire extends Registry.Node {
         late = task;
     }
 
-    /** Whether that lease has given way to the one that this brings, or does so now. */
-    boolean hasTakenOver(HeldLease old) {
-        if (from != old || state != GRANTED) {
-            return false;
-        }
-        HeldLease.Phase phase = old.phase();
-        return (phase == HeldLease.Phase.RELEASING || phase == HeldLease.Phase.RELEASED)
-                && (lease.isAwaited() || lease.isBelieved());
-    }
-
     /** Whether all that the engine tells is the lease's by now. */
     boolean isGranted() {
         return state == GRANTED;
@@ -156,11 +154,6 @@ final class PendingAcquire extends Registry.Node {
     /** How it went, as {@link #send} gives it. */
     CompletableFuture<Optional<Lease>> outcome() {
         return outcome;
-    }
-
-    /** Whether it is to replace another grant, in another mode. */
-    boolean converts() {
-        return from != null;
     }
 
     /** Sends the request; the outcome may be there when this returns. */
@@ -174,6 +167,33 @@ final class PendingAcquire extends Registry.Node {
     }
 
     private CompletionStage<Optional<Lease>> send(boolean callerWaits) {
+        CompletionStage<?> withdrawn = former == null ? null : former.withdrawal();
+        former = null;
+        if (withdrawn == null) {
+            return sendNow(callerWaits);
+        }
+        // It would overtake that, and be refused.
+        withdrawn.whenComplete((done, failure) -> sendNow(false));
+        return outcome;
+    }
+
+    /** Done when the engine knows that this change of mode was given up; null if it does, or if it was not. */
+    private @Nullable CompletionStage<?> withdrawal() {
+        CompletableFuture<?> over = sent == null || state != GONE ? null : CompletableFuture.allOf(sent, outcome);
+        return over == null || over.isDone() ? null : over;
+    }
+
+    private CompletionStage<Optional<Lease>> sendNow(boolean callerWaits) {
+        try {
+            return begin(callerWaits);
+        } finally {
+            if (sent != null) {
+                sent.complete(null);
+            }
+        }
+    }
+
+    private CompletionStage<Optional<Lease>> begin(boolean callerWaits) {
         if (!client.pending().add(this)) {
             if (STATE.compareAndSet(this, PENDING, GONE)) {
                 outcome.completeExceptionally(
@@ -326,11 +346,17 @@ final class PendingAcquire extends Registry.Node {
 
     /** Nobody wants the grant any more; false if it is decided already. */
     boolean withdraw() {
-        if (!giveUp()) {
+        if (!leave()) {
             return false;
         }
-        outcome.cancel(false);
+        tellWithdrawn();
         return true;
+    }
+
+    /** For who has made it {@link #leave}: tells the engine, and all who wait. */
+    void tellWithdrawn() {
+        left();
+        outcome.cancel(false);
     }
 
     @Override
@@ -390,7 +416,7 @@ final class PendingAcquire extends Registry.Node {
         } else if (from == null) {
             hold.abandon(token);
         } else if (late != null && STATE.compareAndSet(this, GONE, GRANTED)) {
-            if (from.giveWay()) {
+            if (from.giveWay(lease)) {
                 lease.begin(hold, token);
                 late.accept(lease);
             } else {
@@ -405,7 +431,7 @@ final class PendingAcquire extends Registry.Node {
     private Optional<Lease> begin(LockEngine.Hold hold, long token) {
         forget();
         client.answered();
-        if (from != null && !from.giveWay()) {
+        if (from != null && !from.giveWay(lease)) {
             giveBack(from, hold, token);
             return Optional.empty();
         }
@@ -503,21 +529,30 @@ final class PendingAcquire extends Registry.Node {
         if (!leave()) {
             return false;
         }
+        left();
+        return true;
+    }
+
+    private void left() {
         withdrawFromEngine();
         tell(LockEvent.Type.WITHDRAWN);
-        return true;
     }
 
     /** An engine that fails here must not keep whoever waits for the outcome. */
     private void withdrawFromEngine() {
         try {
-            client.engine().withdraw(request);
+            if (from == null) {
+                client.engine().withdraw(request);
+            } else {
+                client.engine().withdraw(from.hold(), request);
+            }
         } catch (RuntimeException | Error e) {
             LOG.log(Level.WARNING, "Could not withdraw the request for " + request.key() + "; it expires", e);
         }
     }
 
-    private boolean leave() {
+    /** Nobody wants the grant from now on; false if it is decided already. Calls nobody: see {@link #tellWithdrawn}. */
+    boolean leave() {
         if (!STATE.compareAndSet(this, PENDING, GONE)) {
             return false;
         }

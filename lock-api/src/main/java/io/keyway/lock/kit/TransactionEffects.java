@@ -33,7 +33,7 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
 
     @Override
     public void ask(LockName name, LockMode mode, long request) {
-        transaction.ask(name, mode, request, true);
+        transaction.ask(name, mode, request);
     }
 
     @Override
@@ -52,7 +52,9 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
         PendingAcquire pending = Objects.requireNonNull(slot.pending);
         client.transactions().asksNoMore(request);
         slot.pending = null;
-        transaction.then(pending::withdraw);
+        if (pending.leave()) {
+            transaction.then(pending::tellWithdrawn);
+        }
     }
 
     @Override

@@ -60,7 +60,7 @@ final class TransactionParts implements NodeLocks.Parts {
         return locks;
     }
 
-    /** Refuses what cannot be asked for, and what is a part of a lock. */
+    /** Refuses what cannot be asked for, what is a part of a lock, and a lock of which a part is one of its own. */
     void ensureMayAsk(LockRequest request, boolean hasWithout, Owner plain) {
         if (request.nodes().isPresent()) {
             client.require(Feature.NODE_SETS);
@@ -68,6 +68,19 @@ final class TransactionParts implements NodeLocks.Parts {
         }
         ensureIsNoPart(request.name());
         locks.ensureMayAsk(request, hasWithout);
+        if (request.nodes().isPresent() && !locks.has(request.name())) {
+            request.nodes()
+                    .get()
+                    .nodes()
+                    .forEach(node -> ensureIsNoLock(NodeParts.part(request.name(), node), request));
+        }
+    }
+
+    private void ensureIsNoLock(LockName part, LockRequest request) {
+        if (wishes.mode(part) != null) {
+            throw new IllegalStateException(part + " is in this transaction as a lock of its own, and " + request.name()
+                    + " needs it as what it has at that node; unlock " + part + " first, or cancel it");
+        }
     }
 
     /** @throws IllegalStateException if the transaction has it as a part of another lock */
@@ -148,6 +161,13 @@ final class TransactionParts implements NodeLocks.Parts {
                         .forEach(this::takeBack);
             }
         }
+    }
+
+    /** The user gives that lock back. */
+    void forget(LockName lock) {
+        since.remove(lock);
+        sparesFrom.keySet().removeAll(locks.parts(lock));
+        locks.forget(lock);
     }
 
     void cancelAlarm() {

@@ -14,10 +14,6 @@ final class TransactionSlot {
 
     long request;
 
-    /** The last request for another mode of what was held; null if there was none. */
-    @Nullable
-    PendingAcquire raise;
-
     /** The change of mode of {@code lease} that is under way; null if none is. */
     @Nullable
     Weakening weakening;
@@ -48,9 +44,6 @@ final class TransactionSlot {
 
     /** Whether its grant is believed, also while its mode changes. Tells nobody if it is not. */
     boolean isHeld() {
-        if (lease == null || weakening != null) {
-            return weakening != null && weakening.isHeld();
-        }
-        return lease.isBelieved() || (raise != null && raise.hasTakenOver(lease));
+        return lease != null && lease.isGrantBelieved();
     }
 }

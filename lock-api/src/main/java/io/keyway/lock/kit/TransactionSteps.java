@@ -33,8 +33,8 @@ interface TransactionSteps {
     /** Whether its locks are of trees, and it lacks one: what it can do without could be a level of that. */
     boolean waitsInATree();
 
-    /** Asks for that by that request. */
-    void ask(LockName name, LockMode mode, long id, boolean queue);
+    /** Asks for that by that request, which waits for others if somebody who needs it does. */
+    void ask(LockName name, LockMode mode, long id);
 
     /** Whether the request for that is in a circle that is none, since from the next look on another node is asked. */
     boolean passOver(LockName name);

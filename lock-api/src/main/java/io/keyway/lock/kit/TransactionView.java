@@ -275,9 +275,12 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     private void ask(Wishes.Level next) {
         long id = client.nextRequestId();
         agent.asked(next.name(), next.mode(), id, now());
-        // What does not wait keeps nobody waiting for long, also where a member answers late.
-        agent.spare(next.name(), !next.queue() || wishes.isSpare(next.name()));
         ask(next.name(), next.mode(), id, next.queue());
+    }
+
+    @Override
+    public void ask(LockName name, LockMode mode, long id) {
+        ask(name, mode, id, wishes.queues(name, state.heldIn(name)));
     }
 
     /** Asks for the next nodes, and the next grants. */
@@ -352,8 +355,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         weaken(name, slot);
     }
 
-    @Override
-    public void ask(LockName name, LockMode mode, long id, boolean queue) {
+    private void ask(LockName name, LockMode mode, long id, boolean queue) {
+        // What does not wait keeps nobody waiting for long, also where a member answers late.
+        agent.spare(name, !queue || wishes.isSpare(name));
         TransactionSlot slot = slots.computeIfAbsent(name, fresh -> new TransactionSlot());
         Owner owner = parts.owner(name, options.owner());
         HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options.by(owner));
@@ -369,7 +373,6 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         pending.onWaiting(() -> decide(() -> agent.waits(name, id, now())));
         HeldLease from = slot.lease;
         if (from != null) {
-            slot.raise = pending;
             pending.onLate(late -> granted(name, id, late, from));
         }
         slot.pending = pending;
@@ -521,7 +524,9 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         if (pending != null) {
             client.transactions().asksNoMore(slot.request);
             dropRequest(name, slot);
-            effects.add(pending::withdraw);
+            if (pending.leave()) {
+                effects.add(pending::tellWithdrawn);
+            }
         }
     }
 
@@ -754,7 +759,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             List<LockName> counted = !atNodes ? names : parts.locks().isHeld(lock) ? parts.heldOf(lock) : List.of();
             needed[0] = atNodes ? parts.locks().set(lock).needed() : names.size();
             parts.namesOf(lock).forEach(wishes::remove);
-            parts.locks().forget(lock);
+            parts.forget(lock);
             for (LockName each : names) {
                 TransactionSlot slot = Objects.requireNonNull(slots.get(each));
                 Releasable all = Objects.requireNonNull(slot.held());

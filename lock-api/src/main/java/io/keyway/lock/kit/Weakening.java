@@ -41,11 +41,6 @@ record Weakening(ClientContext client, HeldLease from, HeldLease to, PendingAcqu
         return pending.send();
     }
 
-    /** Whether the grant is believed, in whichever mode; also while the one lease gives way to the other. */
-    boolean isHeld() {
-        return from.isBelieved() || pending.hasTakenOver(from);
-    }
-
     @Override
     public ReleaseOutcome release() {
         ReleaseOutcome outcome = from.release();

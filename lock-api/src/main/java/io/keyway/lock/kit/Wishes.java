@@ -163,6 +163,14 @@ final class Wishes {
         Objects.requireNonNull(all.get(name)).spare = true;
     }
 
+    /** Whether one of those that need that level, which is held in that mode or not, and lack it waits for others. */
+    boolean queues(LockName level, @Nullable LockMode held) {
+        return over(level).stream()
+                .map(all::get)
+                .filter(Objects::nonNull)
+                .anyMatch(wish -> wish.queue && !covers(held, Objects.requireNonNull(wish.at(level))));
+    }
+
     /** Whether each is one of a tree. */
     boolean ofTrees() {
         return trees;

@@ -123,6 +123,17 @@ public interface LockEngine extends AutoCloseable {
     void withdraw(Request request);
 
     /**
+     * As {@link #withdraw(Request)}, of a change of mode that {@link #convert} was asked for. A change of the same
+     * grant that is asked for after this has returned comes after it: it is not refused because of this one.
+     *
+     * @param held the hold whose mode was to change
+     * @param wanted the request, as it was given to {@link #convert}
+     */
+    default void withdraw(Hold held, Request wanted) {
+        withdraw(wanted);
+    }
+
+    /**
      * Sets who is told of connections; called at most once, first.
      *
      * @param observer who is told

@@ -296,6 +296,13 @@ public final class NativeEngine implements RaisingEngine {
         tell(key(request.key()), new LockCall.Withdraw(request.id()));
     }
 
+    /** By the way of the request itself, which it would overtake otherwise; and to where that was sent away to. */
+    @Override
+    public void withdraw(Hold held, Request wanted) {
+        ((GrantHold) held).post(new LockCall.Withdraw(wanted.id()));
+        withdraw(wanted);
+    }
+
     @Override
     public Set<Feature> features() {
         return features;

@@ -242,10 +242,20 @@ public final class TracedEngine implements RaisingEngine {
 
     @Override
     public void withdraw(Request request) {
+        givesUp(request);
+        engine.withdraw(request);
+    }
+
+    @Override
+    public void withdraw(Hold held, Request wanted) {
+        givesUp(wanted);
+        engine.withdraw(held instanceof TracedHold traced ? traced.hold() : held, wanted);
+    }
+
+    private void givesUp(Request request) {
         log.here(
                 TraceLog.shown(request.key().name().toString()),
                 "gives up on " + request.key().name());
-        engine.withdraw(request);
     }
 
     @Override

@@ -163,6 +163,20 @@ class NodeSetsTest {
         assertThat(second.token("x")).isGreaterThan(token);
     }
 
+    /** Otherwise it would be given back with the lock over nodes. */
+    @Test
+    void aLockOfItsOwnIsNoPart() throws Exception {
+        LockTransaction transaction = client().transaction();
+        String own = part("x", node(0)).name().value();
+        transaction.lock(own);
+        assertThatThrownBy(() -> transaction.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(own + " is in this transaction as a lock of its own");
+        transaction.unlock(own);
+        transaction.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
+        assertThat(transaction.tokens("x")).containsKey(node(0));
+    }
+
     /** The source: a dead node with a majority and with any; readers at two nodes share. */
     @Test
     void scenario15AMajorityOrAnyDoesWithoutADeadNode() throws Exception {

@@ -1,0 +1,194 @@
+// Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
+package io.keyway.lock.kit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.keyway.lock.ClientOptions;
+import io.keyway.lock.Lease;
+import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockMode;
+import io.keyway.lock.LockName;
+import io.keyway.lock.LockOptions;
+import io.keyway.lock.LockRequest;
+import io.keyway.lock.LockTransaction.Status;
+import io.keyway.lock.LockUrl;
+import io.keyway.lock.TransactionOptions;
+import io.keyway.lock.reference.ReferenceBackend;
+import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.spi.Answer;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.OpenRequest;
+import io.keyway.lock.spi.Request;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A transaction gives up a request for another mode of what it holds, and asks again while the engine is slow. */
+class GivenUpRaiseTest extends ReferenceClients {
+    private static final LockUrl URL = LockUrl.parse("lock:reference://raise?closeTimeout=2s&name=raise");
+    private static final LockName X = LockName.of("x");
+    private static final String UNANSWERED = "y";
+
+    /** What the engine was asked, in order; each is here when the engine has it. */
+    private final List<String> calls = new CopyOnWriteArrayList<>();
+    /** What each request was answered through, in order. */
+    private final List<LockEngine.Sink> sinks = new CopyOnWriteArrayList<>();
+
+    /** A grant of which the engine knows nothing. */
+    private final class Hold implements LockEngine.Hold {
+        @Override
+        public Duration ttl() {
+            return Duration.ofMinutes(1);
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return client.context().time().nanoTime() + ttl().toNanos();
+        }
+
+        @Override
+        public CompletionStage<Answer> release(long token) {
+            return CompletableFuture.completedStage(Answer.DONE);
+        }
+
+        @Override
+        public void lapsed(long token) {}
+
+        @Override
+        public Optional<String> server() {
+            return Optional.empty();
+        }
+    }
+
+    private volatile CountDownLatch mayConvert = new CountDownLatch(0);
+    private volatile boolean losesChanges;
+    private LockClient other;
+    private EngineClient client;
+    private TransactionView transaction;
+
+    @BeforeEach
+    void begin() {
+        other = open(URL.toString(), ClientOptions.defaults().withName("other"));
+        ReferenceWorld world = other.unwrap(ReferenceWorld.class);
+        SystemTime time = new SystemTime("raise");
+        ClientOptions direct = ClientOptions.defaults().withEventExecutor(Runnable::run);
+        OpenRequest request = new OpenRequest(URL, direct, getClass().getClassLoader(), time);
+        ReferenceBackend backend = new ReferenceBackend(world, time, ReferenceBackend.FEATURES, "");
+        Settings settings = Settings.of(request.url(), request.options(), request.time(), request::get);
+        client = EngineClient.open(
+                settings, recorded(new StoreEngine(settings, backend, new WorkerThreads(request.clientName()))));
+        transaction = new TransactionView(client.context(), TransactionOptions.defaults(), LockOptions.none());
+    }
+
+    @AfterEach
+    void end() {
+        transaction.close();
+        client.close();
+    }
+
+    private LockEngine recorded(LockEngine engine) {
+        return (LockEngine) Proxy.newProxyInstance(
+                LockEngine.class.getClassLoader(), new Class<?>[] {LockEngine.class}, (proxy, method, arguments) -> {
+                    String name = method.getName();
+                    boolean changes = name.equals("convert") || (name.equals("withdraw") && arguments.length == 2);
+                    if (name.equals("convert")) {
+                        sinks.add((LockEngine.Sink) arguments[3]);
+                        assertThat(mayConvert.await(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                                .isTrue();
+                    } else if (name.equals("submit")) {
+                        sinks.add((LockEngine.Sink) arguments[1]);
+                        calls.add(((Request) arguments[0]).queue() ? "submit, queue" : "submit, at once");
+                    }
+                    boolean unanswered = name.equals("submit")
+                            && ((Request) arguments[0]).key().name().value().equals(UNANSWERED);
+                    Object result = null;
+                    if (!unanswered && !(changes && losesChanges)) {
+                        try {
+                            result = method.invoke(engine, arguments);
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    }
+                    if (changes) {
+                        calls.add(name);
+                    }
+                    return result;
+                });
+    }
+
+    private void asksToWrite() {
+        transaction.lockAsync(List.of(new LockRequest(X, LockMode.EXCLUSIVE)));
+    }
+
+    /** Otherwise the second one is refused because of the first, and the transaction aborted for no deadlock. */
+    @Test
+    void theNextRequestIsSentAfterTheWithdrawalOfTheOneBefore() throws Exception {
+        Lease beside = other.readWriteLock("x").read().acquire();
+        transaction.lock("x", LockMode.SHARED);
+        calls.clear();
+        mayConvert = new CountDownLatch(1);
+        Running<Boolean> first = inThread(() -> {
+            asksToWrite();
+            return true;
+        });
+        await().atMost(PATIENCE).until(() -> sinks.size() == 2);
+
+        assertThat(transaction.cancel("x")).isTrue();
+        asksToWrite();
+
+        assertThat(sinks).as("requests of which the engine knows").hasSize(2);
+        mayConvert.countDown();
+        first.get();
+        await().atMost(PATIENCE).until(() -> sinks.size() == 3);
+        assertThat(calls).endsWith("withdraw", "convert").startsWith("withdraw", "convert", "withdraw");
+        assertThat(transaction.status()).isEqualTo(Status.WAITING);
+        beside.close();
+        await().atMost(PATIENCE).until(() -> transaction.status() == Status.HELD);
+    }
+
+    /** What is held is held all the time, in whichever mode. */
+    @Test
+    void whatIsGrantedAfterItWasGivenUpIsNoLoss() throws Exception {
+        List<Status> seen = new CopyOnWriteArrayList<>();
+        transaction.lock("x", LockMode.SHARED);
+        losesChanges = true;
+        asksToWrite();
+        transaction.cancel("x");
+        asksToWrite();
+        client.addListener(event -> {
+            if (event.type() == LockEvent.Type.GRANTED) {
+                seen.add(transaction.status());
+            }
+        });
+
+        sinks.get(1).granted(new Hold(), 1_000);
+
+        assertThat(seen).containsExactly(Status.WAITING);
+        assertThat(transaction.status()).isEqualTo(Status.HELD);
+        assertThat(transaction.believed()).containsEntry(X, LockMode.EXCLUSIVE);
+    }
+
+    /** Who asks without waiting does not wait either when it has lost what it had got. */
+    @Test
+    void whatATryHasLostIsNotWaitedForAfterwards() throws Exception {
+        CompletionStage<Boolean> outcome = transaction.begin(
+                List.of(new LockRequest(X, LockMode.EXCLUSIVE), LockRequest.exclusive(UNANSWERED)), false);
+        await().atMost(PATIENCE).until(() -> transaction.believed().containsKey(X));
+        sinks.get(0).ended(LeaseLoss.Cause.BROKEN, "broken");
+        assertThat(calls).containsExactly("submit, at once", "submit, at once", "submit, at once");
+        assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(false);
+    }
+}
