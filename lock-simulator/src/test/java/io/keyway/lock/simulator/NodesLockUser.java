@@ -54,9 +54,13 @@ final class NodesLockUser {
             if (mine != life) {
                 return;
             }
+            // One that does not wait has the request timeout.
+            long limit = wait.isZero() ? model.requestTimeout() : wait.toNanos();
+            long took = model.world.now() - since;
             try {
+                ensure(!model.calm || took <= limit + model.requestTimeout(), "took " + took + " of " + limit + " ns");
                 if (failure != null) {
-                    failed(failure, model.world.now() - since >= wait.toNanos() * 9 / 10);
+                    failed(failure, took >= limit * 9 / 10);
                 } else if (got.isEmpty()) {
                     model.saw("alone: not acquired");
                     busy = false;

@@ -193,6 +193,16 @@ final class TransactionModel implements Model {
         return cell;
     }
 
+    /** Whether the names of locks over nodes are paths, in this world. */
+    boolean treesAtNodes() {
+        return names == Names.OVER_NODES && world.options().seed() % 7 < 2;
+    }
+
+    /** Of its clients, in nanoseconds. */
+    long requestTimeout() {
+        return world.options().maxTtl() / 2 * 2;
+    }
+
     /** As the clients of a cluster are. */
     @Override
     public boolean wakeful() {
@@ -208,7 +218,10 @@ final class TransactionModel implements Model {
         if (world.healed()) {
             return;
         }
-        if (one != null && names == Names.OVER_NODES && Math.floorMod(Draws.of(act.at(), 1), 3) == 0) {
+        if (one != null
+                && names == Names.OVER_NODES
+                && !treesAtNodes()
+                && Math.floorMod(Draws.of(act.at(), 1), 3) == 0) {
             one.begin(act);
         } else {
             users[node.index()][act.user()].begin(act);

@@ -112,7 +112,8 @@ class TransactionSimulationTest {
                         "surrender",
                         "try too late",
                         "try true",
-                        "unlock");
+                        "unlock",
+                        "waits for somebody");
     }
 
     @Test

@@ -87,8 +87,9 @@ final class TransactionUser {
         life++;
         random = new Random(Draws.of(model.world.options().seed(), next.at()));
         trees = switch (model.names) {
-            case FLAT, OVER_NODES -> false;
+            case FLAT -> false;
             case TREES -> true;
+            case OVER_NODES -> model.treesAtNodes();
             case MIXED -> random.nextBoolean();
         };
         has.clear();
@@ -136,7 +137,8 @@ final class TransactionUser {
             return;
         }
         boolean looks = model.calm && !model.world.healed() && random.nextInt(3) == 0 && !isOver();
-        wake(looks ? quiet() : 1, () -> {
+        // Longer at times: so that two that wait for each other's locks have both stopped to ask.
+        wake(looks ? quiet() * (1 + random.nextInt(4)) : 1, () -> {
             if (looks) {
                 hasNothingMore();
             }
@@ -468,7 +470,7 @@ final class TransactionUser {
 
     private static boolean isTold(LockTransaction mine, LockName name) {
         try {
-            return mine.token(name.value()) != 0;
+            return !mine.tokens(name.value()).isEmpty();
         } catch (IllegalStateException e) {
             return false;
         }
@@ -493,26 +495,25 @@ final class TransactionUser {
     // What must be so
 
     private boolean isHeld(LockTransaction mine, LockName name, LockMode mode) {
-        Map<LockName, LockMode> grants = TransactionTwin.believed(mine);
-        if (!trees) {
-            long held = grants(name).stream()
-                    .map(grants::get)
-                    .filter(has -> has == LockMode.EXCLUSIVE || has == mode)
-                    .count();
-            return held >= (overNodes ? model.nodes(name).needed() : 1);
-        }
-        for (LockName level : TreeModes.levels(name)) {
-            LockMode held = grants.get(level);
-            LockMode needs = level.equals(name) ? TreeModes.own(mode) : TreeModes.above(mode);
-            if (held == null || !TreeModes.covers(held, needs)) {
-                return false;
-            }
-        }
-        return true;
+        Map<LockName, LockMode> has = TransactionTwin.believed(mine);
+        long held =
+                parts(name).stream().filter(part -> isPartHeld(has, part, mode)).count();
+        return held >= (overNodes ? model.nodes(name).needed() : 1);
     }
 
-    /** Of a lock that is in no tree, the grants that it may consist of. */
-    private List<LockName> grants(LockName lock) {
+    private boolean isPartHeld(Map<LockName, LockMode> has, LockName part, LockMode mode) {
+        if (!trees) {
+            return has.get(part) == LockMode.EXCLUSIVE || has.get(part) == mode;
+        }
+        return TreeModes.levels(part).stream().allMatch(level -> {
+            LockMode held = has.get(level);
+            return held != null
+                    && TreeModes.covers(held, level.equals(part) ? TreeModes.own(mode) : TreeModes.above(mode));
+        });
+    }
+
+    /** Itself, or what it may have at the nodes. */
+    private List<LockName> parts(LockName lock) {
         return overNodes
                 ? model.nodes(lock).nodes().stream()
                         .map(node -> NodeParts.part(lock, node))
@@ -560,7 +561,7 @@ final class TransactionUser {
         }
         TransactionTwin.believed(mine)
                 .forEach((grant, mode) -> ensure(
-                        needs(grant) == mode,
+                        isNeeded(grant, mode),
                         "%s has %s %s after a while, and needs %s",
                         this,
                         grant,
@@ -602,16 +603,23 @@ final class TransactionUser {
     /** Whether it has that lock at a node more than it needs. */
     private boolean isEverywhere(LockTransaction mine, LockName lock) {
         return model.nodes(lock).needed() < model.nodes(lock).nodes().size()
-                && TransactionTwin.believed(mine).keySet().containsAll(grants(lock));
+                && TransactionTwin.believed(mine).keySet().containsAll(parts(lock));
+    }
+
+    private boolean isNeeded(LockName grant, LockMode mode) {
+        LockMode needs = needs(grant);
+        // A level at a node that it can do without may serve one of the locks that have it alone.
+        return (overNodes && trees) ? needs != null && TreeModes.covers(needs, mode) : needs == mode;
     }
 
     private @Nullable LockMode needs(LockName grant) {
         LockMode needs = null;
         for (Map.Entry<LockName, LockMode> each : wants.entrySet()) {
             LockMode own = null;
-            if (trees ? each.getKey().equals(grant) : grants(each.getKey()).contains(grant)) {
+            List<LockName> parts = parts(each.getKey());
+            if (parts.contains(grant)) {
                 own = trees ? TreeModes.own(each.getValue()) : each.getValue();
-            } else if (trees && TreeModes.isAtOrAbove(grant, each.getKey())) {
+            } else if (trees && parts.stream().anyMatch(part -> TreeModes.isAtOrAbove(grant, part))) {
                 own = TreeModes.above(each.getValue());
             }
             needs = own == null ? needs : needs == null ? own : TreeModes.join(needs, own);
