@@ -402,8 +402,12 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
 
     /** As {@link #isHeld}, and nobody is notified if it is not: for those who hold a lock of their own. */
     boolean isBelieved() {
+        return lives() && isInTime();
+    }
+
+    private boolean isInTime() {
         long now = client.time().nanoTime();
-        return lives() && now - hold().deadlineNanos() < 0 && (limit == null || now - limit.endNanos < 0);
+        return now - hold().deadlineNanos() < 0 && (limit == null || now - limit.endNanos < 0);
     }
 
     /** As {@link #isBelieved}, also while and after its grant becomes that of another lease: by that one. */
@@ -412,10 +416,8 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
             return true;
         }
         HeldLease next = successor;
-        Phase seen = phase();
-        return next != null
-                && (seen == Phase.RELEASING || seen == Phase.RELEASED)
-                && (next.isAwaited() || next.isBelieved());
+        // Before it begins there are a few steps of the thread that brings it, which may stand still.
+        return next != null && (next.isBelieved() || (next.isAwaited() && phase() == Phase.RELEASING && isInTime()));
     }
 
     /** As {@link #isBelieved}, and without doubt. */
@@ -588,15 +590,25 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         return true;
     }
 
-    /** The grant has become that of another lease: RELEASED, or false if this one has ended otherwise. */
-    boolean giveWay(HeldLease to) {
+    /**
+     * The grant has become that of another lease, which begins. This one is RELEASED, or LOST if that cannot begin;
+     * false if this one has ended before.
+     */
+    boolean giveWay(HeldLease to, LockEngine.Hold granted, long grantedToken) {
         successor = to; // before belief in this one ends
         // Who asks for less than it has may have given it up before.
-        boolean gave = (givenUp || giveUp()) && conclude(Answer.DONE) == ReleaseOutcome.RELEASED;
-        if (!gave) {
+        if (givenUp ? outcome() != null : !giveUp()) {
             successor = null;
+            return false;
         }
-        return gave;
+        try {
+            to.begin(granted, grantedToken);
+        } catch (RuntimeException | Error e) {
+            conclude(Answer.NOT_HELD);
+            throw e;
+        }
+        conclude(Answer.DONE);
+        return true;
     }
 
     /** That request asks for another mode; returns the one that did before, or null. */

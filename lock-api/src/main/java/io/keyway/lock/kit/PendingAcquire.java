@@ -66,11 +66,14 @@ final class PendingAcquire extends Registry.Node {
     /** The lease whose grant changes its mode; null for a grant of its own. */
     private final @Nullable HeldLease from;
 
-    /** The change of the same grant that was asked for before this one, until this is sent; null if there was none. */
+    /** The change of the same grant that was asked for before this one, if that is not over; null if there is none. */
     private @Nullable PendingAcquire former;
 
-    /** Of a change of mode: done when the engine was asked, and told of the withdrawal if this was given up by then. */
+    /** Of a change of mode: done when the call of the engine by which it was asked for is over, or will not be made. */
     private final @Nullable CompletableFuture<@Nullable Void> sent;
+
+    /** Of a change of mode: done when the engine knows that nobody wants it any more. */
+    private final @Nullable CompletableFuture<@Nullable Void> gone;
 
     /** How it went: the lease, or empty where another holds the lock; or a LockException. */
     private final CompletableFuture<Optional<Lease>> outcome = new CompletableFuture<>();
@@ -119,7 +122,11 @@ final class PendingAcquire extends Registry.Node {
         this.wait = wait;
         this.from = from;
         this.former = from == null ? null : from.changesBy(this);
+        while (former != null && former.isOver()) {
+            former = former.former;
+        }
         this.sent = from == null ? null : new CompletableFuture<>();
+        this.gone = from == null ? null : new CompletableFuture<>();
         this.askedAt = client.time().nanoTime();
         this.heardAt = askedAt;
     }
@@ -167,44 +174,61 @@ final class PendingAcquire extends Registry.Node {
     }
 
     private CompletionStage<Optional<Lease>> send(boolean callerWaits) {
-        CompletionStage<?> withdrawn = former == null ? null : former.withdrawal();
-        former = null;
-        if (withdrawn == null) {
-            return sendNow(callerWaits);
-        }
-        // It would overtake that, and be refused.
-        withdrawn.whenComplete((done, failure) -> sendNow(false));
-        return outcome;
-    }
-
-    /** Done when the engine knows that this change of mode was given up; null if it does, or if it was not. */
-    private @Nullable CompletionStage<?> withdrawal() {
-        CompletableFuture<?> over = sent == null || state != GONE ? null : CompletableFuture.allOf(sent, outcome);
-        return over == null || over.isDone() ? null : over;
-    }
-
-    private CompletionStage<Optional<Lease>> sendNow(boolean callerWaits) {
-        try {
-            return begin(callerWaits);
-        } finally {
-            if (sent != null) {
-                sent.complete(null);
-            }
-        }
-    }
-
-    private CompletionStage<Optional<Lease>> begin(boolean callerWaits) {
         if (!client.pending().add(this)) {
             if (STATE.compareAndSet(this, PENDING, GONE)) {
+                complete(gone);
                 outcome.completeExceptionally(
                         new ClientClosedException(client.name(), request.key().name()));
             }
+            complete(sent);
             return outcome;
         }
+        CompletionStage<?> withdrawals = withdrawals();
+        if (withdrawals == null) {
+            sendNow(callerWaits);
+        } else {
+            // It would overtake them, and be refused.
+            withdrawals.whenComplete((done, failure) -> sendNow(false));
+        }
+        return outcome;
+    }
+
+    private static void complete(@Nullable CompletableFuture<@Nullable Void> stage) {
+        if (stage != null) {
+            stage.complete(null);
+        }
+    }
+
+    /** Whether the engine is to hear nothing more of this change of mode. */
+    private boolean isOver() {
+        return state == GRANTED || (sent != null && sent.isDone() && gone != null && gone.isDone());
+    }
+
+    /** Done when the engine knows of those before this one that were given up; null if it does. */
+    private @Nullable CompletionStage<?> withdrawals() {
+        CompletableFuture<?> all = null;
+        for (PendingAcquire each = former; each != null; each = each.former) {
+            if (each.state == GONE && !each.isOver() && each.sent != null && each.gone != null) {
+                CompletableFuture<?> own = CompletableFuture.allOf(each.sent, each.gone);
+                all = all == null ? own : CompletableFuture.allOf(all, own);
+            }
+        }
+        return all;
+    }
+
+    private void sendNow(boolean callerWaits) {
+        try {
+            begin(callerWaits);
+        } finally {
+            complete(sent);
+        }
+    }
+
+    private void begin(boolean callerWaits) {
         if (state != PENDING) {
             // Given up before it was sent: who did that found nothing in the registry.
             client.pending().remove(this);
-            return outcome;
+            return;
         }
         lease.asks(this);
         try {
@@ -215,7 +239,7 @@ final class PendingAcquire extends Registry.Node {
                 withdrawFromEngine();
                 outcome.completeExceptionally(e);
             }
-            return outcome;
+            return;
         }
         if (wait != null && state == PENDING && (!callerWaits || client.manualTime())) {
             // Where a test moves the time: who moves it finds the request withdrawn, not a thread about to do so.
@@ -228,7 +252,6 @@ final class PendingAcquire extends Registry.Node {
             // Given up while it was being sent, perhaps before the engine knew of it.
             withdrawFromEngine();
         }
-        return outcome;
     }
 
     private void submit(boolean callerWaits) {
@@ -353,9 +376,11 @@ final class PendingAcquire extends Registry.Node {
         return true;
     }
 
-    /** For who has made it {@link #leave}: tells the engine, and all who wait. */
+    /** For who has made it {@link #leave}: tells the engine, unless that has granted it, and all who wait. */
     void tellWithdrawn() {
-        left();
+        if (state == GONE) {
+            left();
+        }
         outcome.cancel(false);
     }
 
@@ -397,6 +422,7 @@ final class PendingAcquire extends Registry.Node {
 
     void refused() {
         if (leave()) {
+            complete(gone);
             outcome.complete(Optional.empty());
         }
     }
@@ -416,8 +442,16 @@ final class PendingAcquire extends Registry.Node {
         } else if (from == null) {
             hold.abandon(token);
         } else if (late != null && STATE.compareAndSet(this, GONE, GRANTED)) {
-            if (from.giveWay(lease)) {
-                lease.begin(hold, token);
+            complete(gone);
+            boolean gave;
+            try {
+                gave = from.giveWay(lease, hold, token);
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.WARNING, "A grant of " + request.key() + " could not begin; it is given back", e);
+                lease.giveBackUnbegun(hold, token);
+                return;
+            }
+            if (gave) {
                 late.accept(lease);
             } else {
                 giveBack(from, hold, token);
@@ -431,11 +465,12 @@ final class PendingAcquire extends Registry.Node {
     private Optional<Lease> begin(LockEngine.Hold hold, long token) {
         forget();
         client.answered();
-        if (from != null && !from.giveWay(lease)) {
+        if (from == null) {
+            lease.begin(hold, token);
+        } else if (!from.giveWay(lease, hold, token)) {
             giveBack(from, hold, token);
             return Optional.empty();
         }
-        lease.begin(hold, token);
         return Optional.of(lease);
     }
 
@@ -452,6 +487,7 @@ final class PendingAcquire extends Registry.Node {
 
     void failed(LockException e) {
         if (leave()) {
+            complete(gone);
             outcome.completeExceptionally(e);
         }
     }
@@ -548,6 +584,8 @@ final class PendingAcquire extends Registry.Node {
             }
         } catch (RuntimeException | Error e) {
             LOG.log(Level.WARNING, "Could not withdraw the request for " + request.key() + "; it expires", e);
+        } finally {
+            complete(gone);
         }
     }
 

@@ -499,6 +499,17 @@ final class StoreMachine {
     /** The entry is new; it is sent when those that came before it have been. */
     private void begin(StoreEntry entry) {
         entries.put(entry.id(), entry);
+        if (!isHeldBack(entry)) {
+            enqueue(entry);
+        }
+    }
+
+    /** Whether it is a request for another mode that is sent when the one before it is over; it is in no queue yet. */
+    private static boolean isHeldBack(StoreEntry entry) {
+        return entry.holder != null && entry.holder.nextConversion == entry;
+    }
+
+    private void enqueue(StoreEntry entry) {
         KeyQueue queue = queues.computeIfAbsent(entry.request.key(), key -> new KeyQueue(fifo, wakes));
         queue.add(entry);
         if (queue.maySend(entry)) {
@@ -516,16 +527,15 @@ final class StoreMachine {
 
     /** A heartbeat keeps the request queued, and can wait. */
     private void send(StoreEntry entry, boolean heartbeat) {
-        StoreEntry holder = entry.holder;
-        if (holder != null && holder.nextConversion == entry) {
-            return; // it is sent when the one before it is over
+        if (isHeldBack(entry)) {
+            return;
         }
         entry.beginAttempt();
         Request request = entry.request;
-        if (holder == null) {
+        if (entry.holder == null) {
             tell(shell -> shell.attempt(request, heartbeat));
         } else {
-            Grant held = holder.held();
+            Grant held = entry.holder.held();
             tell(shell -> shell.convert(held, request, heartbeat));
         }
     }
@@ -771,7 +781,7 @@ final class StoreMachine {
         holder.nextConversion = null;
         holder.renewedInConversion = holder.renewing;
         if (next != null) {
-            send(next, false);
+            enqueue(next);
         } else if (holder.phase == Phase.RELEASING && !holder.inFlight) {
             sendRelease(holder);
         } else if (holder.phase == Phase.WITHDRAWING && !holder.inFlight) {
@@ -795,7 +805,7 @@ final class StoreMachine {
         if (entry.unsent) {
             sendNext(entry);
         }
-        StoreEntry next = leaveQueue(entry, false);
+        StoreEntry next = isHeldBack(entry) ? null : leaveQueue(entry, false);
         entry.cleanUp(Phase.WITHDRAWING, now);
         ask(next);
         if (!entry.inFlight) {

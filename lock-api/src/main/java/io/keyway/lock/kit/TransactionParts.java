@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +62,7 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     /** Refuses what cannot be asked for, what is a part of a lock, and a lock of which a part is one of its own. */
-    void ensureMayAsk(LockRequest request, boolean hasWithout, Owner plain) {
+    void ensureMayAsk(LockRequest request, Set<LockName> names, boolean hasWithout, Owner plain) {
         if (request.nodes().isPresent()) {
             client.require(Feature.NODE_SETS);
             NodeParts.saying(plain, request.nodes().get());
@@ -72,12 +73,12 @@ final class TransactionParts implements NodeLocks.Parts {
             request.nodes()
                     .get()
                     .nodes()
-                    .forEach(node -> ensureIsNoLock(NodeParts.part(request.name(), node), request));
+                    .forEach(node -> ensureIsNoLock(NodeParts.part(request.name(), node), names, request));
         }
     }
 
-    private void ensureIsNoLock(LockName part, LockRequest request) {
-        if (wishes.mode(part) != null) {
+    private void ensureIsNoLock(LockName part, Set<LockName> names, LockRequest request) {
+        if (wishes.mode(part) != null || names.contains(part)) {
             throw new IllegalStateException(part + " is in this transaction as a lock of its own, and " + request.name()
                     + " needs it as what it has at that node; unlock " + part + " first, or cancel it");
         }

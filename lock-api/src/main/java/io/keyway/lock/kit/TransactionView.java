@@ -231,7 +231,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             }
         }
         ensureUsable();
-        requests.forEach(this::ensureMayAsk);
+        requests.forEach(each -> ensureMayAsk(each, names));
         if (wishes.ofTrees()) {
             parts.withdrawSpares();
         }
@@ -246,9 +246,10 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         fate.ensureUsable(self, client, agent.age());
     }
 
-    private void ensureMayAsk(LockRequest request) {
+    /** {@code names}: all that are asked for by the call. */
+    private void ensureMayAsk(LockRequest request, Set<LockName> names) {
         LockName name = request.name();
-        parts.ensureMayAsk(request, !parts.locks().has(name) && state.known(name) != null, options.owner());
+        parts.ensureMayAsk(request, names, !parts.locks().has(name) && state.known(name) != null, options.owner());
         boolean raises = request.mode() == LockMode.EXCLUSIVE && state.known(name) == LockMode.SHARED;
         if (raises && state.heldIn(name) == null && !parts.locks().has(name)) {
             throw new IllegalStateException(name + " is being waited for SHARED; ask for it EXCLUSIVE at once, or"
@@ -403,7 +404,8 @@ final class TransactionView implements LockTransaction, TransactionSteps {
     }
 
     private void send(LockName name, long request, PendingAcquire pending, boolean queue, @Nullable HeldLease from) {
-        CompletionStage<Optional<Lease>> outcome = pending.send();
+        CompletionStage<Optional<Lease>> outcome = pending.outcome();
+        // Before it is sent: a grant that comes before the call of the engine is over is to be known at once.
         outcome.whenComplete((result, failure) -> {
             if (failure == null && result.isPresent()) {
                 granted(name, request, (HeldLease) result.get(), from);
@@ -411,6 +413,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
                 over(name, request, failure, queue);
             }
         });
+        pending.send();
         decide(() -> agent.sent(name, request, now()));
     }
 
@@ -442,7 +445,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
             if (slot == null || slot.request != request || slot.pending == null) {
                 return;
             }
-            boolean reads = slot.isHeld();
+            boolean reads = slot.lease != null && slot.lease.isBelieved();
             dropRequest(name, slot);
             if (failure == null && queue) {
                 // Another reader waits to upgrade: each would wait for the other's read lock. Or the grant has ended.

@@ -2,11 +2,14 @@
 package io.keyway.lock.kit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.keyway.lock.ClientClosedException;
 import io.keyway.lock.ClientOptions;
 import io.keyway.lock.Lease;
 import io.keyway.lock.LeaseLoss;
+import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockMode;
@@ -48,7 +51,7 @@ class GivenUpRaiseTest extends ReferenceClients {
     private final List<LockEngine.Sink> sinks = new CopyOnWriteArrayList<>();
 
     /** A grant of which the engine knows nothing. */
-    private final class Hold implements LockEngine.Hold {
+    private class Hold implements LockEngine.Hold {
         @Override
         public Duration ttl() {
             return Duration.ofMinutes(1);
@@ -70,6 +73,14 @@ class GivenUpRaiseTest extends ReferenceClients {
         @Override
         public Optional<String> server() {
             return Optional.empty();
+        }
+    }
+
+    /** One of which nobody can tell how long it lasts. */
+    private final class Failing extends Hold {
+        @Override
+        public long deadlineNanos() {
+            throw new IllegalStateException("no deadline");
         }
     }
 
@@ -106,7 +117,7 @@ class GivenUpRaiseTest extends ReferenceClients {
                     boolean changes = name.equals("convert") || (name.equals("withdraw") && arguments.length == 2);
                     if (name.equals("convert")) {
                         sinks.add((LockEngine.Sink) arguments[3]);
-                        assertThat(mayConvert.await(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                        assertThat(mayConvert.await(3 * PATIENCE.toSeconds(), TimeUnit.SECONDS))
                                 .isTrue();
                     } else if (name.equals("submit")) {
                         sinks.add((LockEngine.Sink) arguments[1]);
@@ -179,6 +190,92 @@ class GivenUpRaiseTest extends ReferenceClients {
         assertThat(seen).containsExactly(Status.WAITING);
         assertThat(transaction.status()).isEqualTo(Status.HELD);
         assertThat(transaction.believed()).containsEntry(X, LockMode.EXCLUSIVE);
+    }
+
+    /** The engine tells of the grant before its call is over, and refuses what it is asked of a grant that is none. */
+    @Test
+    void aRequestOfAGrantThatHasBecomeAnotherIsNoUpgradeOfTwo() throws Exception {
+        transaction.lock("x", LockMode.SHARED);
+        losesChanges = true;
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        mayConvert = mayGoOn;
+        Running<Boolean> first = inThread(() -> {
+            asksToWrite();
+            return true;
+        });
+        await().atMost(PATIENCE).until(() -> sinks.size() == 2);
+        mayConvert = new CountDownLatch(0);
+        sinks.get(1).granted(new Hold(), 1_000);
+
+        transaction.cancel("x");
+        asksToWrite();
+        sinks.stream().skip(2).forEach(next -> next.refused(List.of()));
+
+        assertThat(transaction.status()).isEqualTo(Status.HELD);
+        mayGoOn.countDown();
+        first.get();
+        assertThat(transaction.status()).isEqualTo(Status.HELD);
+        assertThat(transaction.believed()).containsEntry(X, LockMode.EXCLUSIVE);
+    }
+
+    /** It may wait there, since no thread of events is needed for an answer. */
+    @Test
+    void aListenerOfTheWithdrawalMayAskAgain() throws Exception {
+        Lease beside = other.readWriteLock("x").read().acquire();
+        transaction.lock("x", LockMode.SHARED);
+        asksToWrite();
+        awaitWaiters(other, "x", 1);
+        client.addListener(event -> {
+            if (event.type() == LockEvent.Type.WITHDRAWN) {
+                asksToWrite();
+                beside.close();
+                await().atMost(PATIENCE).until(() -> transaction.status() == Status.HELD);
+            }
+        });
+        assertThat(transaction.cancel("x")).isTrue();
+        assertThat(transaction.believed()).containsEntry(X, LockMode.EXCLUSIVE);
+    }
+
+    /** Though the engine has not been asked yet: it is busy with the request before, which was given up. */
+    @Test
+    void closingEndsARequestThatWaitsForAWithdrawal() throws Exception {
+        Lease read = client.readWriteLock("x").read().acquire();
+        mayConvert = new CountDownLatch(1);
+        Running<Optional<Lease>> first =
+                inThread(() -> client.readWriteLock("x").tryUpgrade(read, Duration.ofMinutes(1)));
+        await().atMost(PATIENCE).until(() -> sinks.size() == 1);
+        sinks.get(0).refused(List.of());
+        Running<Optional<Lease>> second =
+                inThread(() -> client.readWriteLock("x").tryUpgrade(read, Duration.ofMinutes(1)));
+        await().atMost(PATIENCE).until(() -> second.thread().getState() == Thread.State.TIMED_WAITING);
+
+        Running<Boolean> closed = inThread(() -> {
+            client.close();
+            return true;
+        });
+
+        assertThatThrownBy(second::get).hasCauseInstanceOf(ClientClosedException.class);
+        mayConvert.countDown();
+        assertThatThrownBy(first::get).hasCauseInstanceOf(LeaseLostException.class);
+        closed.get();
+    }
+
+    /** It is lost, and its user hears of that. */
+    @Test
+    void aGrantThatCannotBeginIsLost() throws Exception {
+        transaction.close();
+        transaction = new TransactionView(
+                client.context(),
+                TransactionOptions.defaults(),
+                LockOptions.none().withMaxHold(Duration.ofMinutes(1)));
+        transaction.lock("x", LockMode.SHARED);
+        losesChanges = true;
+        asksToWrite();
+        transaction.cancel("x");
+        sinks.get(1).granted(new Failing(), 1_000);
+        assertThat(transaction.believed()).isEmpty();
+        assertThat(transaction.status()).isEqualTo(Status.LOST);
+        assertThat(transaction.lost()).succeedsWithin(PATIENCE);
     }
 
     /** Who asks without waiting does not wait either when it has lost what it had got. */

@@ -73,7 +73,7 @@ class MajorityTest extends ReferenceClients {
     /** The nodes that answer no request. */
     private final Set<String> silent = new HashSet<>();
 
-    /** What has been asked for, and is neither granted nor withdrawn. */
+    /** What has been asked for, and is neither granted nor refused nor withdrawn. */
     private final Set<Request> asked = new HashSet<>();
 
     private final Queue<Runnable> events = new ArrayDeque<>();
@@ -172,7 +172,7 @@ class MajorityTest extends ReferenceClients {
                         asked.add(request);
                         arguments[1] = watched(request, (LockEngine.Sink) arguments[1]);
                     } else if (method.getName().equals("withdraw")) {
-                        asked.remove((Request) arguments[0]);
+                        asked.remove((Request) arguments[arguments.length - 1]);
                     }
                     return invoke(engine, method, arguments);
                 });
@@ -184,8 +184,10 @@ class MajorityTest extends ReferenceClients {
                 LockEngine.class.getClassLoader(),
                 new Class<?>[] {LockEngine.Sink.class},
                 (proxy, method, arguments) -> {
-                    if (method.getName().equals("granted")) {
+                    if (Set.of("granted", "refused", "failed").contains(method.getName())) {
                         asked.remove(request);
+                    }
+                    if (method.getName().equals("granted")) {
                         LockEngine.Hold hold = (LockEngine.Hold) arguments[0];
                         arguments[0] = Proxy.newProxyInstance(
                                 LockEngine.class.getClassLoader(),

@@ -150,13 +150,26 @@ class StoreConversionTest extends MachineScript {
         machine.withdraw(2, at(2));
         machine.convert(1, request(3, LockMode.EXCLUSIVE, true), at(2));
         expect("waiting 2", "withdraw 2");
-        machine.recheck(KEY);
+        machine.recheck(3);
         machine.convert(1, request(4, LockMode.EXCLUSIVE, true), at(3));
         expect("refused 4", "gone 4");
         machine.withdrawn(2);
         expect("gone 2", "convert 1 to 3");
         machine.attempted(3, at(4), granted(3, 5), at(5));
         expect("converted 1 to 3 token 5 until 6004", "gone 1");
+    }
+
+    /** A hint is for those that wait at the store. */
+    @Test
+    void oneThatWaitsForAnotherToBeOverKeepsNobodyFromAHint() {
+        upgrading();
+        machine.submit(request(5, LockMode.SHARED, true), at(0));
+        machine.attempted(5, at(0), waiting(), at(1));
+        machine.withdraw(2, at(2));
+        machine.convert(1, request(3, LockMode.EXCLUSIVE, true), at(3));
+        machine.effects();
+        machine.recheck(KEY);
+        expect("attempt 5");
     }
 
     @Test

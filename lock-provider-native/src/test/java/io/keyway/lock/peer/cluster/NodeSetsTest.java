@@ -175,6 +175,9 @@ class NodeSetsTest {
         transaction.unlock(own);
         transaction.lock("x", LockMode.EXCLUSIVE, nodes, NodeRule.MAJORITY);
         assertThat(transaction.tokens("x")).containsKey(node(0));
+        LockTransaction both = client().transaction();
+        List<LockRequest> requests = List.of(exclusive("x", NodeRule.MAJORITY), LockRequest.exclusive(own));
+        assertThatThrownBy(() -> both.lockAsync(requests)).isInstanceOf(IllegalStateException.class);
     }
 
     /** The source: a dead node with a majority and with any; readers at two nodes share. */
