@@ -215,7 +215,7 @@ final class TransactionParts implements NodeLocks.Parts {
     public void spare(LockName part, boolean spare) {
         LockName at = states.get().lacking(part);
         if (at != null) {
-            transaction.agent().spare(at, spare);
+            transaction.agent().spare(at, spare, client.time().nanoTime());
         }
     }
 

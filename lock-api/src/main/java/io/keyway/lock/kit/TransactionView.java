@@ -358,7 +358,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
 
     private void ask(LockName name, LockMode mode, long id, boolean queue) {
         // What does not wait keeps nobody waiting for long, also where a member answers late.
-        agent.spare(name, !queue || wishes.isSpare(name));
+        agent.spare(name, !queue || wishes.isSpare(name), now());
         TransactionSlot slot = slots.computeIfAbsent(name, fresh -> new TransactionSlot());
         Owner owner = parts.owner(name, options.owner());
         HeldLease lease = new HeldLease(client, LockKey.lock(name), mode, 1, options.by(owner));

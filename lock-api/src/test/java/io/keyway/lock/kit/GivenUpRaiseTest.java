@@ -255,9 +255,9 @@ class GivenUpRaiseTest extends ReferenceClients {
         });
 
         assertThatThrownBy(second::get).hasCauseInstanceOf(ClientClosedException.class);
+        closed.get();
         mayConvert.countDown();
         assertThatThrownBy(first::get).hasCauseInstanceOf(LeaseLostException.class);
-        closed.get();
     }
 
     /** It is lost, and its user hears of that. */

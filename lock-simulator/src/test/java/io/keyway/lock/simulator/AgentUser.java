@@ -215,7 +215,7 @@ final class AgentUser implements AgentEffects {
     void spare(LockName part, boolean spare) {
         Agent mine = agent;
         if (mine != null && model.defect != AgentDefect.COUNTS_ON_EACH_NODE) {
-            mine.spare(part, spare);
+            mine.spare(part, spare, now());
         }
     }
 

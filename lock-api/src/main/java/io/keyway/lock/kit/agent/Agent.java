@@ -198,13 +198,18 @@ public final class Agent {
      * The transaction may go on without what it wants there, or needs it by now. A probe that has passed before that
      * says nothing of what it needs from then on.
      */
-    public void spare(LockName name, boolean spare) {
+    public void spare(LockName name, boolean spare, long now) {
         Claim claim = claims.get(name);
         if (claim != null && claim.wanted != null && claim.spare != spare) {
             claim.spare = spare;
             needs += spare ? -1 : 1;
             claim.firmFrom = round + 1;
             claim.before = Map.copyOf(passed);
+            if (!spare) {
+                // Who needs nothing does not search, and has set no time for the next one.
+                resend = FIRST_RESEND;
+                effects.wakeAt(now + resend);
+            }
         }
     }
 

@@ -22,6 +22,7 @@ class SpareRequestsTest {
     private static final class Written implements AgentEffects {
         final List<Probe> probes = new ArrayList<>();
         final List<String> ends = new ArrayList<>();
+        final List<Long> wakes = new ArrayList<>();
         long requests = 100;
         /** So many other nodes may be asked instead of NODE. */
         int others;
@@ -62,7 +63,9 @@ class SpareRequestsTest {
         }
 
         @Override
-        public void wakeAt(long nanos) {}
+        public void wakeAt(long nanos) {
+            wakes.add(nanos);
+        }
     }
 
     private final Written written = new Written();
@@ -73,7 +76,7 @@ class SpareRequestsTest {
     private void waits(boolean spare) {
         agent.asked(OWN, LockMode.EXCLUSIVE, 1, now);
         agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
-        agent.spare(NODE, spare);
+        agent.spare(NODE, spare, now);
         agent.granted(OWN, 1, 7, now);
         now += 30 * MILLISECOND;
         agent.due(now);
@@ -113,7 +116,7 @@ class SpareRequestsTest {
     void nobodyGivesWayForARequestThatHasBecomeSpare() {
         waits(false);
         Probe search = last();
-        agent.spare(NODE, true);
+        agent.spare(NODE, true, now);
         comesBack(search);
         assertThat(written.ends).isEmpty();
     }
@@ -125,7 +128,7 @@ class SpareRequestsTest {
         agent.granted(OWN, 1, 7, now);
         agent.asked(NODE, LockMode.EXCLUSIVE, 2, now);
         assertThat(agent.isComplete()).isFalse();
-        agent.spare(NODE, true);
+        agent.spare(NODE, true, now);
         assertThat(agent.isComplete()).isTrue();
         now += 30 * MILLISECOND;
         agent.due(now);
@@ -138,13 +141,28 @@ class SpareRequestsTest {
         assertThat(agent.isComplete()).isFalse();
     }
 
+    /** Who needed nothing for a while searches again when it does: nobody else may search for it. */
+    @Test
+    void aRequestThatIsNeededAgainIsSearchedFor() {
+        waits(true);
+        written.wakes.clear();
+        agent.due(now);
+        assertThat(written.wakes).as("nothing is needed").isEmpty();
+        agent.spare(NODE, false, now);
+        assertThat(written.wakes).hasSize(1);
+        now = written.wakes.get(0);
+        agent.due(now);
+        comesBack(last());
+        assertThat(written.ends).containsExactly("aborted");
+    }
+
     /** What the search saw was another wait than what stands now. */
     @Test
     void norForOneThatWasSpareSinceTheSearchPassed() {
         waits(false);
         Probe search = last();
-        agent.spare(NODE, true);
-        agent.spare(NODE, false);
+        agent.spare(NODE, true, now);
+        agent.spare(NODE, false, now);
         comesBack(search);
         assertThat(written.ends).isEmpty();
 
@@ -199,8 +217,8 @@ class SpareRequestsTest {
         assertThat(last().kind()).isEqualTo(Probe.Kind.CONFIRM);
 
         // The next search may come before the confirmation of this one, where the way around is long.
-        agent.spare(NODE, true);
-        agent.spare(NODE, false);
+        agent.spare(NODE, true, now);
+        agent.spare(NODE, false, now);
         agent.probed(NODE, 0, 2, round(2, first), now);
         confirm = last().on(Probe.Kind.CONFIRM, 0);
         agent.probed(NODE, 0, 2, round(3, first), now);
@@ -208,9 +226,9 @@ class SpareRequestsTest {
         assertThat(last().kind()).isEqualTo(Probe.Kind.CONFIRM);
 
         int before = written.probes.size();
-        agent.spare(NODE, true);
+        agent.spare(NODE, true, now);
         agent.probed(NODE, 0, 2, confirm, now);
-        agent.spare(NODE, false);
+        agent.spare(NODE, false, now);
         agent.probed(NODE, 0, 2, confirm, now);
         assertThat(written.probes).hasSize(before);
     }
