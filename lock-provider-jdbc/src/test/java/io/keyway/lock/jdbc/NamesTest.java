@@ -21,7 +21,7 @@ class NamesTest {
 
     static Stream<String> urls() throws Exception {
         // A first connection takes its time on a busy machine, and an attempt has a part of the ttl.
-        String patient = "lock.requestTimeout=60s;lock.ttl=10m";
+        String patient = "lock.requestTimeout=60s;lock.connectTimeout=60s;lock.ttl=10m";
         return Stream.of(
                 PostgresServer.shared().url("names") + "&" + patient.replace(';', '&'),
                 H2Server.url("names") + ";IGNORECASE=TRUE;MODE=MySQL;" + patient);

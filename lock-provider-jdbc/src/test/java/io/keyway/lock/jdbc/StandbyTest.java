@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
+import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockException;
 import io.keyway.lock.LockUnavailableException;
 import io.keyway.lock.Locks;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,7 +46,11 @@ class StandbyTest {
                     LockClient client = Locks.open(url);
                     LockClient waiter = Locks.open(url)) {
                 Lease before = client.lock("held").acquire();
+                AtomicBoolean waits = new AtomicBoolean();
+                waiter.addListener(event -> waits.compareAndSet(false, event.type() == LockEvent.Type.WAITING));
                 CompletableFuture<Lease> waiting = waiter.lock("held").acquireAsync();
+                // A client whose first connection leads to a standby fails for good.
+                await().atMost(Patience.of(Duration.ofMinutes(1))).untilTrue(waits);
                 await().atMost(Patience.of(Duration.ofMinutes(1)))
                         .until(() -> next.number("SELECT count(*) FROM keyway_lock WHERE name = 'held'") == 1
                                 || mode.equals("session"));

@@ -35,8 +35,8 @@ class TlsTest {
                 directory,
                 certificates.settings(port).toArray(String[]::new))) {
             String url = "lock:rediss://127.0.0.1:" + port;
-            String trusting =
-                    url + "?requestTimeout=20s&trustStore=" + certificates.trustStore() + "&trustStorePassword=";
+            String trusting = url + "?requestTimeout=20s&connectTimeout=20s&trustStore=" + certificates.trustStore()
+                    + "&trustStorePassword=";
             try (LockClient client = Locks.open(trusting + certificates.password());
                     LockClient other = Locks.open(trusting + certificates.password())) {
                 Lease lease = client.lock("a").acquire();
@@ -45,7 +45,7 @@ class TlsTest {
                 assertThat(waiter.get(Patience.seconds(20), TimeUnit.SECONDS).isHeld())
                         .isTrue();
             }
-            try (LockClient strict = Locks.open(url + "?requestTimeout=20s")) {
+            try (LockClient strict = Locks.open(url + "?requestTimeout=20s&connectTimeout=20s")) {
                 assertThatThrownBy(() -> strict.lock("a").tryAcquire())
                         .as("the JDK's trust store does not have it")
                         .isInstanceOf(LockUnavailableException.class)
@@ -76,7 +76,8 @@ class TlsTest {
     }
 
     private static void refusal(String url, String hint) throws Exception {
-        try (LockClient misled = Locks.open(url + "?requestTimeout=10s&connectTimeout=1s")) {
+        try (LockClient misled = Locks.open(
+                url + "?requestTimeout=" + Patience.seconds(10) + "s&connectTimeout=" + Patience.seconds(1) + "s")) {
             assertThatThrownBy(() -> misled.lock("a").tryAcquire())
                     .isInstanceOf(LockUnavailableException.class)
                     .hasMessageContaining(hint);
