@@ -218,13 +218,13 @@ final class PendingAcquire extends Registry.Node {
 
     private void sendNow(boolean callerWaits) {
         try {
-            begin(callerWaits);
+            ask(callerWaits);
         } finally {
             complete(sent);
         }
     }
 
-    private void begin(boolean callerWaits) {
+    private void ask(boolean callerWaits) {
         if (state != PENDING) {
             // Given up before it was sent: who did that found nothing in the registry.
             client.pending().remove(this);
