@@ -376,8 +376,15 @@ final class PendingAcquire extends Registry.Node {
         return true;
     }
 
-    /** For who has made it {@link #leave}: tells the engine, unless that has granted it, and all who wait. */
-    void tellWithdrawn() {
+    /** As {@link #withdraw()}, in two steps: nobody wants it from now on; all hear of that when the task is run. */
+    void withdraw(Consumer<Runnable> later) {
+        if (leave()) {
+            later.accept(this::tellWithdrawn);
+        }
+    }
+
+    /** Tells the engine, unless that has granted it since, and all who wait. */
+    private void tellWithdrawn() {
         if (state == GONE) {
             left();
         }
@@ -443,18 +450,16 @@ final class PendingAcquire extends Registry.Node {
             hold.abandon(token);
         } else if (late != null && STATE.compareAndSet(this, GONE, GRANTED)) {
             complete(gone);
-            boolean gave;
+            Optional<Lease> begun;
             try {
-                gave = from.giveWay(lease, hold, token);
+                begun = begin(hold, token);
             } catch (RuntimeException | Error e) {
                 LOG.log(Level.WARNING, "A grant of " + request.key() + " could not begin; it is given back", e);
                 lease.giveBackUnbegun(hold, token);
                 return;
             }
-            if (gave) {
+            if (begun.isPresent()) {
                 late.accept(lease);
-            } else {
-                giveBack(from, hold, token);
             }
         } else {
             from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
@@ -589,8 +594,7 @@ final class PendingAcquire extends Registry.Node {
         }
     }
 
-    /** Nobody wants the grant from now on; false if it is decided already. Calls nobody: see {@link #tellWithdrawn}. */
-    boolean leave() {
+    private boolean leave() {
         if (!STATE.compareAndSet(this, PENDING, GONE)) {
             return false;
         }

@@ -52,9 +52,7 @@ final class TransactionEffects implements AgentEffects, Transactions.Prober {
         PendingAcquire pending = Objects.requireNonNull(slot.pending);
         client.transactions().asksNoMore(request);
         slot.pending = null;
-        if (pending.leave()) {
-            transaction.then(pending::tellWithdrawn);
-        }
+        pending.withdraw(transaction::then);
     }
 
     @Override

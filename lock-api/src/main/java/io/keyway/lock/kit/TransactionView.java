@@ -527,9 +527,7 @@ final class TransactionView implements LockTransaction, TransactionSteps {
         if (pending != null) {
             client.transactions().asksNoMore(slot.request);
             dropRequest(name, slot);
-            if (pending.leave()) {
-                effects.add(pending::tellWithdrawn);
-            }
+            pending.withdraw(effects::add);
         }
     }
 

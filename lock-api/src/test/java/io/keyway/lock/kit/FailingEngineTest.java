@@ -13,11 +13,7 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.TransactionOptions;
-import io.keyway.lock.reference.ReferenceBackend;
-import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.spi.LockEngine;
-import io.keyway.lock.spi.OpenRequest;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -42,14 +38,7 @@ class FailingEngineTest extends ReferenceClients {
     @BeforeEach
     void openBoth() {
         other = open(URL.toString(), ClientOptions.defaults().withName("other"));
-        ReferenceWorld world = other.unwrap(ReferenceWorld.class);
-        SystemTime time = new SystemTime("failing");
-        OpenRequest request =
-                new OpenRequest(URL, ClientOptions.defaults(), getClass().getClassLoader(), time);
-        ReferenceBackend backend = new ReferenceBackend(world, time, ReferenceBackend.FEATURES, "");
-        Settings settings = Settings.of(request.url(), request.options(), request.time(), request::get);
-        client = EngineClient.open(
-                settings, altered(new StoreEngine(settings, backend, new WorkerThreads(request.clientName()))));
+        client = beside(other, URL, "failing", ClientOptions.defaults(), this::altered);
     }
 
     private LockEngine altered(LockEngine engine) {
@@ -58,11 +47,7 @@ class FailingEngineTest extends ReferenceClients {
                     if (failing.contains(method.getName())) {
                         throw new IllegalStateException(method.getName() + " fails");
                     }
-                    try {
-                        return method.invoke(engine, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
+                    return invoke(engine, method, arguments);
                 });
     }
 

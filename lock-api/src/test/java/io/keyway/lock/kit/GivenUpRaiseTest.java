@@ -19,18 +19,12 @@ import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockTransaction.Status;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.TransactionOptions;
-import io.keyway.lock.reference.ReferenceBackend;
-import io.keyway.lock.reference.ReferenceWorld;
-import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.LockEngine;
-import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.Request;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -44,45 +38,12 @@ class GivenUpRaiseTest extends ReferenceClients {
     private static final LockUrl URL = LockUrl.parse("lock:reference://raise?closeTimeout=2s&name=raise");
     private static final LockName X = LockName.of("x");
     private static final String UNANSWERED = "y";
+    private static final Duration TTL = Duration.ofMinutes(1);
 
     /** What the engine was asked, in order; each is here when the engine has it. */
     private final List<String> calls = new CopyOnWriteArrayList<>();
     /** What each request was answered through, in order. */
     private final List<LockEngine.Sink> sinks = new CopyOnWriteArrayList<>();
-
-    /** A grant of which the engine knows nothing. */
-    private class Hold implements LockEngine.Hold {
-        @Override
-        public Duration ttl() {
-            return Duration.ofMinutes(1);
-        }
-
-        @Override
-        public long deadlineNanos() {
-            return client.context().time().nanoTime() + ttl().toNanos();
-        }
-
-        @Override
-        public CompletionStage<Answer> release(long token) {
-            return CompletableFuture.completedStage(Answer.DONE);
-        }
-
-        @Override
-        public void lapsed(long token) {}
-
-        @Override
-        public Optional<String> server() {
-            return Optional.empty();
-        }
-    }
-
-    /** One of which nobody can tell how long it lasts. */
-    private final class Failing extends Hold {
-        @Override
-        public long deadlineNanos() {
-            throw new IllegalStateException("no deadline");
-        }
-    }
 
     private volatile CountDownLatch mayConvert = new CountDownLatch(0);
     private volatile boolean losesChanges;
@@ -93,14 +54,7 @@ class GivenUpRaiseTest extends ReferenceClients {
     @BeforeEach
     void begin() {
         other = open(URL.toString(), ClientOptions.defaults().withName("other"));
-        ReferenceWorld world = other.unwrap(ReferenceWorld.class);
-        SystemTime time = new SystemTime("raise");
-        ClientOptions direct = ClientOptions.defaults().withEventExecutor(Runnable::run);
-        OpenRequest request = new OpenRequest(URL, direct, getClass().getClassLoader(), time);
-        ReferenceBackend backend = new ReferenceBackend(world, time, ReferenceBackend.FEATURES, "");
-        Settings settings = Settings.of(request.url(), request.options(), request.time(), request::get);
-        client = EngineClient.open(
-                settings, recorded(new StoreEngine(settings, backend, new WorkerThreads(request.clientName()))));
+        client = beside(other, URL, "raise", ClientOptions.defaults().withEventExecutor(Runnable::run), this::recorded);
         transaction = new TransactionView(client.context(), TransactionOptions.defaults(), LockOptions.none());
     }
 
@@ -127,17 +81,17 @@ class GivenUpRaiseTest extends ReferenceClients {
                             && ((Request) arguments[0]).key().name().value().equals(UNANSWERED);
                     Object result = null;
                     if (!unanswered && !(changes && losesChanges)) {
-                        try {
-                            result = method.invoke(engine, arguments);
-                        } catch (InvocationTargetException e) {
-                            throw e.getCause();
-                        }
+                        result = invoke(engine, method, arguments);
                     }
                     if (changes) {
                         calls.add(name);
                     }
                     return result;
                 });
+    }
+
+    private TestHold hold() {
+        return new TestHold(TTL, () -> client.context().time().nanoTime() + TTL.toNanos());
     }
 
     private void asksToWrite() {
@@ -185,7 +139,7 @@ class GivenUpRaiseTest extends ReferenceClients {
             }
         });
 
-        sinks.get(1).granted(new Hold(), 1_000);
+        sinks.get(1).granted(hold(), 1_000);
 
         assertThat(seen).containsExactly(Status.WAITING);
         assertThat(transaction.status()).isEqualTo(Status.HELD);
@@ -205,7 +159,7 @@ class GivenUpRaiseTest extends ReferenceClients {
         });
         await().atMost(PATIENCE).until(() -> sinks.size() == 2);
         mayConvert = new CountDownLatch(0);
-        sinks.get(1).granted(new Hold(), 1_000);
+        sinks.get(1).granted(hold(), 1_000);
 
         transaction.cancel("x");
         asksToWrite();
@@ -272,7 +226,12 @@ class GivenUpRaiseTest extends ReferenceClients {
         losesChanges = true;
         asksToWrite();
         transaction.cancel("x");
-        sinks.get(1).granted(new Failing(), 1_000);
+        sinks.get(1)
+                .granted(
+                        new TestHold(TTL, () -> {
+                            throw new IllegalStateException("no deadline");
+                        }),
+                        1_000);
         assertThat(transaction.believed()).isEmpty();
         assertThat(transaction.status()).isEqualTo(Status.LOST);
         assertThat(transaction.lost()).succeedsWithin(PATIENCE);

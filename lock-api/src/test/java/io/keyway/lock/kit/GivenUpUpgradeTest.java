@@ -11,12 +11,8 @@ import io.keyway.lock.Lease;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockOptions;
 import io.keyway.lock.LockUrl;
-import io.keyway.lock.reference.ReferenceBackend;
-import io.keyway.lock.reference.ReferenceWorld;
 import io.keyway.lock.reference.Verb;
 import io.keyway.lock.spi.LockEngine;
-import io.keyway.lock.spi.OpenRequest;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
@@ -39,14 +35,7 @@ class GivenUpUpgradeTest extends ReferenceClients {
     @BeforeEach
     void openBoth() {
         other = open(URL.toString(), ClientOptions.defaults().withName("other"));
-        ReferenceWorld world = other.unwrap(ReferenceWorld.class);
-        SystemTime time = new SystemTime("given-up");
-        OpenRequest request =
-                new OpenRequest(URL, ClientOptions.defaults(), getClass().getClassLoader(), time);
-        ReferenceBackend backend = new ReferenceBackend(world, time, ReferenceBackend.FEATURES, "");
-        Settings settings = Settings.of(request.url(), request.options(), request.time(), request::get);
-        client = EngineClient.open(
-                settings, late(new StoreEngine(settings, backend, new WorkerThreads(request.clientName()))));
+        client = beside(other, URL, "given-up", ClientOptions.defaults(), this::late);
     }
 
     @AfterEach
@@ -78,14 +67,10 @@ class GivenUpUpgradeTest extends ReferenceClients {
     }
 
     private static <T> T proxy(Class<T> type, T target, Before before) {
-        return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+        return type.cast(
+                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     before.call(method.getName(), arguments);
-                    try {
-                        return method.invoke(target, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
+                    return invoke(target, method, arguments);
                 }));
     }
 

@@ -13,7 +13,6 @@ import io.keyway.lock.LockName;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Option;
 import io.keyway.lock.Renewal;
-import io.keyway.lock.spi.Answer;
 import io.keyway.lock.spi.LockEngine;
 import io.keyway.lock.spi.Owner;
 import io.keyway.lock.spi.TimeSource;
@@ -23,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -32,34 +30,6 @@ import org.junit.jupiter.api.Test;
 class LeaseStateTest {
 
     private static final Duration TTL = Duration.ofSeconds(10);
-
-    private static final class Granted implements LockEngine.Hold {
-        private final List<Long> released = new CopyOnWriteArrayList<>();
-
-        @Override
-        public Duration ttl() {
-            return TTL;
-        }
-
-        @Override
-        public long deadlineNanos() {
-            return TTL.toNanos() / 4 * 3;
-        }
-
-        @Override
-        public CompletionStage<Answer> release(long token) {
-            released.add(token);
-            return CompletableFuture.completedStage(Answer.DONE);
-        }
-
-        @Override
-        public void lapsed(long token) {}
-
-        @Override
-        public Optional<String> server() {
-            return Optional.empty();
-        }
-    }
 
     private final ClientContext client = new ClientContext(
             engine(),
@@ -72,6 +42,10 @@ class LeaseStateTest {
 
     private static <T> T byDefault(Option<T> option) {
         return option.defaultValue().orElseThrow();
+    }
+
+    private static TestHold hold() {
+        return new TestHold(TTL, () -> TTL.toNanos() / 4 * 3);
     }
 
     private static LockEngine engine() {
@@ -103,7 +77,7 @@ class LeaseStateTest {
 
         assertThat(lease.phase()).isEqualTo(HeldLease.Phase.PENDING);
         assertThat(told).isEmpty();
-        lease.granted(new Granted(), 7);
+        lease.granted(hold(), 7);
         assertThat(lease.phase()).isEqualTo(HeldLease.Phase.LOST);
         assertThat(lease.loss()).isEqualTo(new LeaseLoss(Cause.BROKEN, Duration.ZERO, Optional.empty(), "for a test"));
         assertThat(told).containsExactly(LockEvent.Type.GRANTED, LockEvent.Type.LOST);
@@ -112,8 +86,8 @@ class LeaseStateTest {
     @Test
     void aSecondGrantIsReleasedByItsTokenAndTheFirstStays() {
         HeldLease lease = lease();
-        Granted first = new Granted();
-        Granted second = new Granted();
+        TestHold first = hold();
+        TestHold second = hold();
 
         lease.granted(first, 7);
         lease.granted(second, 8);
@@ -135,7 +109,7 @@ class LeaseStateTest {
                 lease.ended(Cause.BROKEN, "");
             });
             meet(both);
-            lease.granted(new Granted(), 7);
+            lease.granted(hold(), 7);
             end.get();
 
             assertThat(lease.phase()).isEqualTo(HeldLease.Phase.LOST);

@@ -32,8 +32,6 @@ import io.keyway.lock.spi.NodeParts;
 import io.keyway.lock.spi.OpenRequest;
 import io.keyway.lock.spi.RaisingEngine;
 import io.keyway.lock.spi.Request;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -198,14 +196,6 @@ class MajorityTest extends ReferenceClients {
                     }
                     return invoke(sink, method, arguments);
                 });
-    }
-
-    private static Object invoke(Object on, Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(on, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
     }
 
     private void event(Runnable task) {

@@ -9,17 +9,24 @@ import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
 import io.keyway.lock.LockKey;
 import io.keyway.lock.LockName;
+import io.keyway.lock.LockUrl;
 import io.keyway.lock.Locks;
 import io.keyway.lock.reference.ManualTime;
+import io.keyway.lock.reference.ReferenceBackend;
 import io.keyway.lock.reference.ReferenceFaults;
 import io.keyway.lock.reference.ReferenceStore;
 import io.keyway.lock.reference.ReferenceWorld;
+import io.keyway.lock.spi.LockEngine;
+import io.keyway.lock.spi.OpenRequest;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 
 /**
@@ -50,6 +57,27 @@ abstract class ReferenceClients {
         LockClient client = Locks.open(url, options);
         opened.add(client);
         return client;
+    }
+
+    /** A client of the other one's world, with an altered engine, the machine's clock and threads of that name. */
+    final EngineClient beside(
+            LockClient other, LockUrl url, String name, ClientOptions options, UnaryOperator<LockEngine> altered) {
+        SystemTime time = new SystemTime(name);
+        OpenRequest request = new OpenRequest(url, options, getClass().getClassLoader(), time);
+        ReferenceWorld world = other.unwrap(ReferenceWorld.class);
+        ReferenceBackend backend = new ReferenceBackend(world, time, ReferenceBackend.FEATURES, "");
+        Settings settings = Settings.of(request.url(), request.options(), request.time(), request::get);
+        return EngineClient.open(
+                settings, altered.apply(new StoreEngine(settings, backend, new WorkerThreads(request.clientName()))));
+    }
+
+    /** Calls that method of it, for a proxy of it. */
+    static Object invoke(Object on, Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(on, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 
     static ManualTime time(LockClient client) {

@@ -150,12 +150,13 @@ final class TransactionModel implements Model {
     private void open(SimNode node) {
         LeaseAlgorithm algorithm = new LeaseAlgorithm(settings);
         Duration ttl = Duration.ofNanos(world.options().maxTtl() / 2);
+        Duration timeout = Duration.ofNanos(requestTimeout());
         LockUrl url = names == Names.OVER_NODES ? SEVERAL : ONE_MEMBER;
         SimRuntime[] made = new SimRuntime[1];
         NativeEngine engine = new NativeEngine(
                 node.toString(),
                 algorithm,
-                ttl.multipliedBy(2),
+                timeout,
                 algorithm.features(url),
                 algorithm.guarantees(Scope.JVM, ttl.multipliedBy(2)),
                 listener -> {
@@ -170,7 +171,7 @@ final class TransactionModel implements Model {
                         made[0],
                         node.toString(),
                         ttl,
-                        ttl.multipliedBy(2),
+                        timeout,
                         ttl,
                         ttl,
                         false),
@@ -200,7 +201,7 @@ final class TransactionModel implements Model {
 
     /** Of its clients, in nanoseconds. */
     long requestTimeout() {
-        return world.options().maxTtl() / 2 * 2;
+        return world.options().maxTtl();
     }
 
     /** As the clients of a cluster are. */
