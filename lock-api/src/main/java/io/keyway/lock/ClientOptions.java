@@ -65,7 +65,8 @@ public final class ClientOptions {
     /**
      * Sets where listeners and dependents of futures run; without it the client has a thread of its own for them.
      *
-     * @param executor runs what it is given soon, in any thread; it is the application's, and close does not end it
+     * @param executor runs what it is given soon, in any thread; it is the application's, and close does not end it.
+     *     One that runs tasks in the calling thread lends listeners the threads of this client: they must not wait then
      * @return a copy with that executor
      */
     public ClientOptions withEventExecutor(Executor executor) {

@@ -99,11 +99,13 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     private static final Logger LOG = System.getLogger(HeldLease.class.getName());
     private static final VarHandle STATE;
     private static final VarHandle LOST_STAGE;
+    private static final VarHandle CHANGE;
 
     static {
         try {
             STATE = MethodHandles.lookup().findVarHandle(HeldLease.class, "state", Object.class);
             LOST_STAGE = MethodHandles.lookup().findVarHandle(HeldLease.class, "lostStage", CompletableFuture.class);
+            CHANGE = MethodHandles.lookup().findVarHandle(HeldLease.class, "change", PendingAcquire.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -147,7 +149,8 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
     private volatile @Nullable HeldLease successor;
 
     /** The request for another mode that was made last; null if none was. */
-    private @Nullable PendingAcquire change;
+    @SuppressWarnings("UnusedVariable") // by the handle
+    private volatile @Nullable PendingAcquire change;
 
     private volatile @Nullable CompletableFuture<LeaseLoss> lostStage;
 
@@ -296,7 +299,12 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         tell(LockEvent.Type.GRANTED, now - askedAt);
         if (!client.leases().add(this)) {
             closeWithClient();
-            giveBack();
+            if (asked != null && asked.isChange()) {
+                // Listeners know of the lock, which they have held in another mode: they hear of the end first.
+                client.events().complete(this::giveBack);
+            } else {
+                giveBack();
+            }
             return;
         }
         if (limit != null) {
@@ -416,8 +424,13 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
             return true;
         }
         HeldLease next = successor;
-        // Before it begins there are a few steps of the thread that brings it, which may stand still.
-        return next != null && (next.isBelieved() || (next.isAwaited() && phase() == Phase.RELEASING && isInTime()));
+        if (next == null) {
+            return false;
+        }
+        // Before it begins there are a few steps of the thread that brings it, which may stand still, or go on just
+        // now.
+        boolean begins = next.isAwaited() && phase() == Phase.RELEASING && isInTime();
+        return begins || next.isGrantBelieved();
     }
 
     /** As {@link #isBelieved}, and without doubt. */
@@ -611,11 +624,57 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         return true;
     }
 
+    /** Gives back the grant that was this lease's, whatever lease has that when it is given back. */
+    Releasable grant() {
+        return new Grant(this);
+    }
+
+    private record Grant(HeldLease lease) implements Releasable {
+        /** The lease that has it now, unless that is about to change. */
+        private HeldLease now() {
+            HeldLease now = lease;
+            for (HeldLease next = now.successor; next != null && !next.isAwaited(); next = now.successor) {
+                now = next;
+            }
+            return now;
+        }
+
+        @Override
+        public ReleaseOutcome release() {
+            HeldLease now = now();
+            ReleaseOutcome outcome = now.release();
+            return hasGivenWay(now) ? new Grant(now).release() : outcome;
+        }
+
+        @Override
+        public CompletionStage<ReleaseOutcome> sendRelease() {
+            HeldLease now = now();
+            CompletionStage<ReleaseOutcome> outcome = now.sendRelease();
+            return now.successor == null
+                    ? outcome
+                    : outcome.thenCompose(over -> hasGivenWay(now) ? new Grant(now).sendRelease() : outcome);
+        }
+
+        /** Whether another lease has begun in its place: it has, if it has at all, when the release is answered. */
+        private static boolean hasGivenWay(HeldLease released) {
+            HeldLease next = released.successor;
+            return next != null && !next.isAwaited();
+        }
+
+        @Override
+        public void close() {
+            try {
+                release();
+            } catch (RuntimeException e) {
+                LOG.log(Level.WARNING, "Could not release " + lease.key + "; it expires", e);
+            }
+        }
+    }
+
     /** That request asks for another mode; returns the one that did before, or null. */
-    synchronized @Nullable PendingAcquire changesBy(PendingAcquire request) {
-        PendingAcquire former = change;
-        change = request;
-        return former;
+    @Nullable
+    PendingAcquire changesBy(PendingAcquire request) {
+        return (PendingAcquire) CHANGE.getAndSet(this, request);
     }
 
     // Ends.

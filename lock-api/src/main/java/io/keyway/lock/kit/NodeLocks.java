@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,10 +69,10 @@ final class NodeLocks {
         /** It is not to be had any more: neither waited for nor held. */
         void takeBack(LockName part);
 
-        /** Asks for a part of a lock that is held without it. False if it is not to be asked for now. */
-        boolean askSpare(LockName part, LockMode mode);
+        /** Asks for a part of a lock that is held without it, if it may be asked for now. */
+        void askSpare(LockName part, LockMode mode);
 
-        /** Whether the request for that part is one that the transaction does not count on. */
+        /** Whether that lock does not count on the request for its part; another one may need the same level of a tree. */
         void spare(LockName part, boolean spare);
 
         /** Too few nodes answer. All parts have been taken back. */
@@ -387,14 +388,29 @@ final class NodeLocks {
 
     /** Asks for the other parts of locks that are held by a majority, and whose users were told. */
     void askSpares() {
+        ofHeld((spread, part) -> {
+            if (view.state(part) == State.NONE) {
+                view.askSpare(part, spread.mode);
+            }
+        });
+    }
+
+    /** Says of what is asked for by {@link #askSpares} that it is spare. */
+    void spare() {
+        ofHeld((spread, part) -> {
+            if (view.state(part) != State.NONE) {
+                view.spare(part, true);
+            }
+        });
+    }
+
+    /** All parts that are not held of locks that are held by a majority, and whose users were told. */
+    private void ofHeld(BiConsumer<Spread, LockName> each) {
         for (Spread spread : all.values()) {
             if (spread.told && spread.set.rule() == NodeRule.MAJORITY && isHeld(spread)) {
-                for (LockName part : spread.parts) {
-                    State state = view.state(part);
-                    if (state != State.HELD && (state != State.NONE || view.askSpare(part, spread.mode))) {
-                        view.spare(part, true);
-                    }
-                }
+                spread.parts.stream()
+                        .filter(part -> view.state(part) != State.HELD)
+                        .forEach(part -> each.accept(spread, part));
             }
         }
     }

@@ -153,6 +153,11 @@ final class PendingAcquire extends Registry.Node {
         late = task;
     }
 
+    /** Whether it is to change the mode of a grant. */
+    boolean isChange() {
+        return from != null;
+    }
+
     /** Whether all that the engine tells is the lease's by now. */
     boolean isGranted() {
         return state == GRANTED;
@@ -398,7 +403,14 @@ final class PendingAcquire extends Registry.Node {
 
     @Override
     void closeWithClient() {
-        if (giveUp()) {
+        if (leave()) {
+            if (from != null && from.isBelieved()) {
+                // A withdrawal might end the grant, before its owner hears of that: its release ends both.
+                complete(gone);
+                tell(LockEvent.Type.WITHDRAWN);
+            } else {
+                left();
+            }
             outcome.completeExceptionally(
                     new ClientClosedException(client.name(), request.key().name()));
         }
@@ -441,7 +453,7 @@ final class PendingAcquire extends Registry.Node {
             } catch (RuntimeException | Error e) {
                 // It ends this request, and nothing of the thread that brings the grant.
                 try {
-                    lease.giveBackUnbegun(hold, token);
+                    giveBackUnbegun(hold, token);
                 } finally {
                     outcome.completeExceptionally(e);
                 }
@@ -449,20 +461,22 @@ final class PendingAcquire extends Registry.Node {
         } else if (from == null) {
             hold.abandon(token);
         } else if (late != null && STATE.compareAndSet(this, GONE, GRANTED)) {
-            complete(gone);
-            Optional<Lease> begun;
             try {
-                begun = begin(hold, token);
+                if (begin(hold, token).isPresent()) {
+                    late.accept(lease);
+                }
             } catch (RuntimeException | Error e) {
                 LOG.log(Level.WARNING, "A grant of " + request.key() + " could not begin; it is given back", e);
-                lease.giveBackUnbegun(hold, token);
-                return;
-            }
-            if (begun.isPresent()) {
-                late.accept(lease);
+                giveBackUnbegun(hold, token);
+            } finally {
+                complete(gone); // not before: what is asked for next is asked of this grant
             }
         } else {
-            from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
+            if (client.closed()) {
+                from.closeWithClient();
+            } else {
+                from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
+            }
             giveBack(from, hold, token);
         }
     }
@@ -481,12 +495,21 @@ final class PendingAcquire extends Registry.Node {
 
     /** Its grant was that of {@code from}, which has ended. */
     private void giveBack(HeldLease ended, LockEngine.Hold hold, long token) {
-        if (ended.lapsed()) {
-            // By the clock, or unexpectedly: its owner has time to stop.
-            long stopped = client.time().nanoTime() + hold.ttl().toNanos() / 4;
-            client.time().at(stopped, () -> hold.release(token));
+        if (!ended.endedByClose()) { // otherwise the release of the old grant, when all are notified, ends this one
+            whenStopped(ended, hold, () -> hold.release(token));
+        }
+    }
+
+    private void giveBackUnbegun(LockEngine.Hold hold, long token) {
+        whenStopped(from, hold, () -> lease.giveBackUnbegun(hold, token));
+    }
+
+    /** A lease that was lost by the clock, or unexpectedly, leaves its owner time to stop. */
+    private void whenStopped(@Nullable HeldLease ended, LockEngine.Hold hold, Runnable release) {
+        if (ended != null && ended.lapsed()) {
+            client.time().at(client.time().nanoTime() + hold.ttl().toNanos() / 4, release);
         } else {
-            hold.release(token);
+            release.run();
         }
     }
 

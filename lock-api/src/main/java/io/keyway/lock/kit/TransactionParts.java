@@ -16,6 +16,7 @@ import io.keyway.lock.spi.Owner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,6 +45,9 @@ final class TransactionParts implements NodeLocks.Parts {
     private final Map<LockName, Long> sparesFrom = new HashMap<>();
     /** Since when the locks are held that calls have returned. */
     private final Map<LockName, Long> since = new HashMap<>();
+    /** Of what is asked for now: whether all that need it can go on without it. */
+    private final Map<LockName, Boolean> spares = new LinkedHashMap<>();
+
     /** Whether they are, as soon as the locks are held. */
     private boolean asksSpares = true;
 
@@ -100,8 +104,12 @@ final class TransactionParts implements NodeLocks.Parts {
     /** Asks for what is next. */
     void advance(boolean awaitNodes) {
         locks.advance(awaitNodes);
+        locks.spare();
+        long now = client.time().nanoTime();
+        spares.forEach((level, spare) -> transaction.agent().spare(level, spare, now));
+        spares.clear();
         if (locks.lacks()) {
-            alarm.setBy(client.time().nanoTime() + moment() / 2).ifPresent(transaction::then);
+            alarm.setBy(now + moment() / 2).ifPresent(transaction::then);
         }
     }
 
@@ -137,20 +145,19 @@ final class TransactionParts implements NodeLocks.Parts {
     }
 
     @Override
-    public boolean askSpare(LockName part, LockMode mode) {
+    public void askSpare(LockName part, LockMode mode) {
         long now = client.time().nanoTime();
         long ttl = transaction.ttl();
         long from = sparesFrom.computeIfAbsent(part, fresh -> now + Math.min(moment(), ttl / 8));
         if (!asksSpares || client.closed() || transaction.waitsInATree()) {
-            return false;
+            return;
         } else if (now - from < 0) {
             // A client that gives the lock back at once has not asked.
             alarm.setBy(from).ifPresent(transaction::then);
-            return false;
+            return;
         }
         sparesFrom.put(part, now + ttl / 2);
         wishes.addSpare(part, mode);
-        return true;
     }
 
     /** More is about to be asked for: what is asked for and can be done without is not, if it could be in the way. */
@@ -215,7 +222,7 @@ final class TransactionParts implements NodeLocks.Parts {
     public void spare(LockName part, boolean spare) {
         LockName at = states.get().lacking(part);
         if (at != null) {
-            transaction.agent().spare(at, spare, client.time().nanoTime());
+            spares.merge(at, spare, Boolean::logicalAnd); // several may need one level of a tree
         }
     }
 

@@ -29,7 +29,7 @@ final class TransactionSlot {
     /** What is to be released of it; null if nothing is. */
     @Nullable
     Releasable held() {
-        return weakening == null ? lease : weakening;
+        return lease == null ? null : lease.grant();
     }
 
     /** As {@link #isHeld}, and without doubt. */

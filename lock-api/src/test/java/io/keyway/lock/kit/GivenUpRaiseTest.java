@@ -12,6 +12,7 @@ import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.LeaseLostException;
 import io.keyway.lock.LockClient;
 import io.keyway.lock.LockEvent;
+import io.keyway.lock.LockKey;
 import io.keyway.lock.LockMode;
 import io.keyway.lock.LockName;
 import io.keyway.lock.LockOptions;
@@ -46,7 +47,9 @@ class GivenUpRaiseTest extends ReferenceClients {
     private final List<LockEngine.Sink> sinks = new CopyOnWriteArrayList<>();
 
     private volatile CountDownLatch mayConvert = new CountDownLatch(0);
+    private volatile CountDownLatch mayWithdraw = new CountDownLatch(0);
     private volatile boolean losesChanges;
+    private volatile boolean refusesChanges;
     private LockClient other;
     private EngineClient client;
     private TransactionView transaction;
@@ -79,6 +82,13 @@ class GivenUpRaiseTest extends ReferenceClients {
                     }
                     boolean unanswered = name.equals("submit")
                             && ((Request) arguments[0]).key().name().value().equals(UNANSWERED);
+                    if (name.equals("convert") && refusesChanges) {
+                        ((LockEngine.Sink) arguments[3]).refused(List.of());
+                        return null;
+                    } else if (changes && name.equals("withdraw")) {
+                        assertThat(mayWithdraw.await(3 * PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                                .isTrue();
+                    }
                     Object result = null;
                     if (!unanswered && !(changes && losesChanges)) {
                         result = invoke(engine, method, arguments);
@@ -226,15 +236,166 @@ class GivenUpRaiseTest extends ReferenceClients {
         losesChanges = true;
         asksToWrite();
         transaction.cancel("x");
-        sinks.get(1)
-                .granted(
-                        new TestHold(TTL, () -> {
-                            throw new IllegalStateException("no deadline");
-                        }),
-                        1_000);
+        TestHold hold = new TestHold(TTL, () -> {
+            throw new IllegalStateException("no deadline");
+        });
+        sinks.get(1).granted(hold, 1_000);
+        assertThat(hold.released).as("before its owner can have stopped").isEmpty();
         assertThat(transaction.believed()).isEmpty();
         assertThat(transaction.status()).isEqualTo(Status.LOST);
         assertThat(transaction.lost()).succeedsWithin(PATIENCE);
+    }
+
+    /** A try has written, and reads on: the engine is asked for that, and does not answer. */
+    private void isWeakened() throws Exception {
+        transaction.lock("x", LockMode.SHARED);
+        TransactionWaiters.Wait tries = transaction.begin(
+                List.of(new LockRequest(X, LockMode.EXCLUSIVE), LockRequest.exclusive(UNANSWERED)), true, true);
+        await().atMost(PATIENCE).until(() -> transaction.believed().get(X) == LockMode.EXCLUSIVE);
+        losesChanges = true;
+        calls.clear();
+        assertThat(transaction.leaves(tries)).isTrue();
+        assertThat(calls).containsExactly("convert");
+        assertThat(transaction.believed()).containsEntry(X, LockMode.SHARED);
+    }
+
+    /** A withdrawal would end the grant of which the user believes that it reads. */
+    @Test
+    void whoClosesAClientThatDowngradesNotifiesFirst() throws Exception {
+        isWeakened();
+        List<String> before = new CopyOnWriteArrayList<>();
+        client.addListener(event -> {
+            if (event.type() == LockEvent.Type.LOST) {
+                before.addAll(calls);
+            }
+        });
+        transaction.lost().thenAccept(loss -> before.add(loss.cause().name()));
+        client.close();
+        assertThat(before).contains("convert", "CLIENT_CLOSED").doesNotContain("withdraw");
+        try (Lease next = other.lock("x").acquire()) {
+            next.ensureHeld();
+        }
+    }
+
+    /** It comes when the client has begun to close, and before the lease is ended: the release of that ends it, too. */
+    @Test
+    void aGrantThatComesWhileItsClientClosesIsGivenBackWhenAllAreNotified() throws Exception {
+        isWeakened();
+        List<LeaseLoss.Cause> causes = new CopyOnWriteArrayList<>();
+        transaction.lost().thenAccept(loss -> causes.add(loss.cause()));
+        TestHold hold = hold();
+        client.addListener(event -> {
+            if (event.type() == LockEvent.Type.WITHDRAWN) {
+                sinks.get(sinks.size() - 1).granted(hold, 1_000);
+            }
+        });
+        client.close();
+        assertThat(causes).containsExactly(LeaseLoss.Cause.CLIENT_CLOSED);
+        assertThat(hold.released).isEmpty();
+        try (Lease next = other.lock("x").acquire()) {
+            next.ensureHeld();
+        }
+    }
+
+    /** A listener of the grant holds up the thread that brings it. */
+    @Test
+    void whatIsClosedWhileItsUpgradeBeginsIsReleased() throws Exception {
+        transaction.lock("x", LockMode.SHARED);
+        CountDownLatch begins = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        client.addListener(event -> {
+            if (event.type() == LockEvent.Type.GRANTED) {
+                begins.countDown();
+                hold(mayGoOn);
+            }
+        });
+        losesChanges = true;
+        asksToWrite();
+        TestHold hold = hold();
+        Running<Boolean> brings = inThread(() -> {
+            sinks.get(1).granted(hold, 1_000);
+            return true;
+        });
+        hold(begins);
+        transaction.close();
+        assertThat(hold.released).containsExactly(1_000L);
+        mayGoOn.countDown();
+        brings.get();
+        assertThat(hold.released).hasSize(1);
+    }
+
+    private static void hold(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(3 * PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Its lease has given way by then: what is asked for next is no second upgrade beside a reader. */
+    @Test
+    void theNextRequestIsSentAfterALateGrantHasBegun() throws Exception {
+        transaction.lock("x", LockMode.SHARED);
+        losesChanges = true;
+        asksToWrite();
+        CountDownLatch first = new CountDownLatch(1);
+        mayWithdraw = first;
+        Running<Boolean> cancels = inThread(() -> transaction.cancel("x"));
+        await().atMost(PATIENCE).until(() -> transaction.status() == Status.HELD);
+        asksToWrite();
+        refusesChanges = true;
+        mayWithdraw = new CountDownLatch(0);
+        sinks.get(1).granted(hold(), 1_000);
+        first.countDown();
+        cancels.get();
+        assertThat(transaction.status()).isEqualTo(Status.HELD);
+        assertThat(transaction.believed()).containsEntry(X, LockMode.EXCLUSIVE);
+    }
+
+    /** Whoever asks looks at one lease after the other, and the grant moves on between two looks. */
+    @Test
+    void aGrantIsBelievedWhileItBecomesThatOfAnotherLease() throws Exception {
+        ResolvedOptions options = client.context().resolve(LockOptions.none());
+        for (int i = 0; i < 2_000; i++) {
+            HeldLease from = new HeldLease(client.context(), LockKey.lock(X), LockMode.SHARED, 1, options);
+            HeldLease to = new HeldLease(client.context(), LockKey.lock(X), LockMode.EXCLUSIVE, 1, options);
+            from.begin(hold(), 1);
+            CountDownLatch looks = new CountDownLatch(1);
+            Running<Boolean> believed = inThread(() -> {
+                boolean always = true;
+                looks.countDown();
+                while (to.isAwaited() || from.phase() != HeldLease.Phase.RELEASED) {
+                    always &= from.isGrantBelieved();
+                }
+                return always && from.isGrantBelieved();
+            });
+            hold(looks);
+            assertThat(from.giveWay(to, hold(), 2)).isTrue();
+            assertThat(believed.get()).isTrue();
+            to.close();
+        }
+    }
+
+    /** The monitor of a lease is its user's. */
+    @Test
+    void aThreadThatHasTheMonitorOfALeaseHoldsUpNoUpgrade() throws Exception {
+        Lease read = client.readWriteLock("x").read().acquire();
+        CountDownLatch over = new CountDownLatch(1);
+        CountDownLatch has = new CountDownLatch(1);
+        Running<Boolean> keeps = inThread(() -> {
+            synchronized (read) {
+                has.countDown();
+                hold(over);
+            }
+            return true;
+        });
+        hold(has);
+        Running<Optional<Lease>> upgrade =
+                inThread(() -> client.readWriteLock("x").tryUpgrade(read, Duration.ofMinutes(1)));
+        await().atMost(PATIENCE).until(() -> upgrade.thread().getState() == Thread.State.TERMINATED);
+        over.countDown();
+        keeps.get();
+        assertThat(upgrade.get()).isPresent();
     }
 
     /** Who asks without waiting does not wait either when it has lost what it had got. */

@@ -63,9 +63,8 @@ class NodeLocksTest {
         }
 
         @Override
-        public boolean askSpare(LockName part, LockMode mode) {
+        public void askSpare(LockName part, LockMode mode) {
             askPart(part, mode, true);
-            return true;
         }
 
         @Override
@@ -140,6 +139,7 @@ class NodeLocksTest {
         assertThat(nodes.states).as("nobody was told").containsOnlyKeys(part("a"), part("b"), part("c"));
         locks.tell();
         locks.askSpares();
+        locks.spare();
         assertThat(nodes.states).containsEntry(part("d"), State.WAITS);
         assertThat(nodes.spare).containsExactly(part("d"));
         assertThat(locks.lacks()).isFalse();

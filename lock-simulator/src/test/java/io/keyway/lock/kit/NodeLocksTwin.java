@@ -66,9 +66,8 @@ public final class NodeLocksTwin {
             }
 
             @Override
-            public boolean askSpare(LockName part, LockMode mode) {
+            public void askSpare(LockName part, LockMode mode) {
                 parts.askSpare(part, mode);
-                return true;
             }
 
             @Override
@@ -109,11 +108,13 @@ public final class NodeLocksTwin {
     /** Asks for what is next, and takes back what is needed no more. */
     public void advance() {
         locks.advance(true);
+        locks.spare();
     }
 
     /** Asks for the other parts of locks that are held, and whose users were told. */
     public void askSpares() {
         locks.askSpares();
+        locks.spare();
     }
 
     /** Sees which locks are broken by now. */

@@ -505,15 +505,18 @@ class LocalWaiters {
     }
 
     /** Nobody is left to ask at this member: all are to ask elsewhere. */
-    void dismissed(Turn turn) {
+    void dismissed(GrantList grants, Turn turn) {
         for (Waiter waiter = anyone(); waiter != null; waiter = anyone()) {
             takeBack(waiter, turn);
             misdirected(waiter.call.request(), turn);
         }
         dropAllSpares(true, turn);
         for (Waiter waiter : conversions) {
-            takeBack(waiter, turn);
-            failConversion(waiter, "another member decides on this name by now", false, turn);
+            ClientGrant held = grants.covering(waiter.call.converts());
+            if (held == null || held.weaker == null) { // a withdrawal of the change to a weaker mode ends the grant
+                takeBack(waiter, turn);
+                failConversion(waiter, "another member decides on this name by now", false, turn);
+            }
         }
     }
 

@@ -229,7 +229,7 @@ public class LockClientHelper implements Machine {
             if (questions != null) {
                 questions.dismissed(turn);
             }
-            waiters.dismissed(turn);
+            waiters.dismissed(grants, turn);
         } else if (call instanceof ClientView.Unreachable member) {
             questions().unreachable(member, turn);
             waiters.unreachable(member, turn);

@@ -417,6 +417,31 @@ class NodeSetsTest {
         }
     }
 
+    /**
+     * One of two locks in a tree can do without what both wait for, since another node may grant it; the other lock
+     * cannot. So that is an edge of the circle.
+     */
+    @Test
+    @Tag(TestMembers.LASTING)
+    void aCircleThroughALevelThatTwoLocksWaitForIsResolved() throws Exception {
+        LockTransaction away = client(LockUrl.parse(url("agent:"))).transaction();
+        away.lock("a", LockMode.EXCLUSIVE, List.of(node(1)), NodeRule.ALL);
+        LockTransaction other = client(LockUrl.parse(url("agent:"))).transaction();
+        other.lock("a", LockMode.EXCLUSIVE, List.of(node(0)), NodeRule.ALL);
+        LockTransaction one = client(LockUrl.parse(url("agent:"))).transaction();
+        one.lock("s", LockMode.EXCLUSIVE);
+        one.lockAsync(List.of(LockRequest.shared("a/x").at(NodeSet.of(NodeRule.ANY, List.of(node(0), node(1))))));
+        other.lockAsync(List.of(LockRequest.exclusive("s")));
+        LockClient observer = client(LockUrl.parse(url("agent:")));
+        until(() -> waiters(observer, part("a", node(1))) == 1); // it goes on by the other node
+        one.lockAsync(List.of(LockRequest.shared("a/y").at(NodeSet.of(NodeRule.ALL, List.of(node(0))))));
+        until(() -> one.status() == Status.ABORTED || other.status() == Status.ABORTED);
+        (one.status() == Status.ABORTED ? one : other).close();
+        away.close();
+        LockTransaction left = one.status() == Status.CLOSED ? other : one;
+        assertThat(left.awaitAll(Patience.of(PATIENCE))).isTrue();
+    }
+
     /** One surrenders one of its two nodes; by that and the third one, which is free, the other one goes on. */
     @Test
     void whoWaitsInACircleGoesOnByANodeThatIsFree() throws Exception {
