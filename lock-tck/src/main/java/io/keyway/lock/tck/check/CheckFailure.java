@@ -10,6 +10,7 @@ public final class CheckFailure extends AssertionError {
     private enum Kind {
         PLAIN,
         CERTAIN,
+        LATE,
         UNEXPECTED
     }
 
@@ -28,6 +29,10 @@ public final class CheckFailure extends AssertionError {
         return new CheckFailure(message, null, Kind.CERTAIN);
     }
 
+    static CheckFailure late(String message) {
+        return new CheckFailure(message, null, Kind.LATE);
+    }
+
     static CheckFailure unexpected(String message, Throwable cause) {
         return new CheckFailure(message, cause, Kind.UNEXPECTED);
     }
@@ -35,6 +40,11 @@ public final class CheckFailure extends AssertionError {
     /** Whether no machine that is slow or stands still can have caused it. */
     boolean isCertain() {
         return kind == Kind.CERTAIN;
+    }
+
+    /** Whether it proves nothing, since it was seen when it may be so. */
+    boolean isLate() {
+        return kind == Kind.LATE;
     }
 
     /** Whether it is an exception of a call from which the check expected none. */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Makes one check of one subject and finds its verdict. On the machine's clock a failure while processes wait for a
  * processor, this one or the server's, proves little: the check is made again with twice the ttls, and again with four
  * times. What fails then too, fails; unless this process itself stood still and not all of the patience was waited for
- * each time, which makes it INCONCLUSIVE. What the history shows, or what no delay can have caused, is certain, however
+ * each time, or what was seen proves nothing since its time was over, which makes it INCONCLUSIVE. What the history shows, or what no delay can have caused, is certain, however
  * slow the machine.
  */
 final class CheckRun {
@@ -32,6 +32,7 @@ final class CheckRun {
             String message,
             String first,
             boolean certain,
+            boolean late,
             List<String> rules,
             @Nullable String evidence,
             @Nullable String picture,
@@ -41,13 +42,25 @@ final class CheckRun {
             Duration stall) {
         Attempt inconclusive(String why) {
             return new Attempt(
-                    Verdict.INCONCLUSIVE, why, first, true, rules, evidence, picture, notes, took, patient, stall);
+                    Verdict.INCONCLUSIVE,
+                    why,
+                    first,
+                    true,
+                    late,
+                    rules,
+                    evidence,
+                    picture,
+                    notes,
+                    took,
+                    patient,
+                    stall);
         }
 
         Attempt noting(String note) {
             List<String> all = new ArrayList<>(notes);
             all.add(note);
-            return new Attempt(verdict, message, first, certain, rules, evidence, picture, all, took, patient, stall);
+            return new Attempt(
+                    verdict, message, first, certain, late, rules, evidence, picture, all, took, patient, stall);
         }
 
         /** With what is left in the user's store, which no verdict may hide. */
@@ -56,11 +69,13 @@ final class CheckRun {
                     ? message + "; and " + left
                     : left + (message.isEmpty() ? "" : "; the check said: " + message);
             Verdict known = verdict == Verdict.FAIL ? verdict : Verdict.INCONCLUSIVE;
-            return new Attempt(known, text, first, certain, rules, evidence, picture, notes, took, patient, stall);
+            return new Attempt(
+                    known, text, first, certain, late, rules, evidence, picture, notes, took, patient, stall);
         }
 
         Attempt withHint(String other) {
-            return new Attempt(verdict, message, other, certain, rules, evidence, picture, notes, took, patient, stall);
+            return new Attempt(
+                    verdict, message, other, certain, late, rules, evidence, picture, notes, took, patient, stall);
         }
     }
 
@@ -86,12 +101,17 @@ final class CheckRun {
                     && !attempt.certain()
                     && !run.clock().isVirtual();
             boolean stalled = doubtful && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
+            boolean late = doubtful && attempt.late();
+            if (i == ATTEMPTS - 1 && late) {
+                return result(attempt.inconclusive("its time was over when it was seen: " + attempt.message()), i);
+            }
             if (i == ATTEMPTS - 1 && stalled && !patientAlways) {
                 String stalls = "this process stood still for "
                         + attempt.stall().toMillis() + " ms, " + ATTEMPTS + " times over; at the last: ";
                 return result(attempt.inconclusive(stalls + attempt.message()), i);
             }
-            if (i == ATTEMPTS - 1 || !(stalled || (doubtful && !attempt.patient() && StallMeter.machineIsBusy()))) {
+            if (i == ATTEMPTS - 1
+                    || !(stalled || late || (doubtful && !attempt.patient() && StallMeter.machineIsBusy()))) {
                 return result(before.isEmpty() ? attempt : attempt.noting(before), i);
             }
             if (before.isEmpty()) {
@@ -122,7 +142,7 @@ final class CheckRun {
         long took = here.clock().now() - from;
         Attempt attempt = hung.isEmpty()
                 ? judged(context, thrown[0], took, begun)
-                : attempt(Verdict.FAIL, hung, true, context, took, begun);
+                : attempt(Verdict.FAIL, hung, true, false, context, took, begun);
         if (attempt.verdict() == Verdict.FAIL && context.breach().isEmpty()) {
             Optional<String> missing = context.server().missing();
             if (missing.isPresent()) {
@@ -155,17 +175,18 @@ final class CheckRun {
 
     private Attempt judged(CheckContext context, @Nullable Throwable thrown, long took, long begun) {
         if (thrown instanceof Skipped given) {
-            return attempt(given.verdict(), String.valueOf(given.getMessage()), true, context, took, begun);
+            return attempt(given.verdict(), String.valueOf(given.getMessage()), true, false, context, took, begun);
         }
         Optional<Breach> breach = context.breach();
         if (breach.isPresent()) {
             return judged(breach.get(), context, thrown, took);
         }
         if (thrown == null) {
-            return attempt(Verdict.PASS, "", true, context, took, begun);
+            return attempt(Verdict.PASS, "", true, false, context, took, begun);
         }
         boolean certain = thrown instanceof CheckFailure failure && failure.isCertain();
-        return attempt(Verdict.FAIL, said(thrown), certain, context, took, begun, stack(thrown))
+        boolean late = thrown instanceof CheckFailure failure && failure.isLate();
+        return attempt(Verdict.FAIL, said(thrown), certain, late, context, took, begun, stack(thrown))
                 .withHint(hint(thrown));
     }
 
@@ -203,6 +224,7 @@ final class CheckRun {
                 message,
                 first(breach, own == null ? "" : hint(own)),
                 true,
+                false,
                 rules,
                 breach.evidence(),
                 breach.picture().isEmpty() ? null : breach.picture(),
@@ -235,6 +257,7 @@ final class CheckRun {
             Verdict verdict,
             String message,
             boolean certain,
+            boolean late,
             CheckContext context,
             long took,
             long begun,
@@ -250,6 +273,7 @@ final class CheckRun {
                 message,
                 spec.hint(),
                 certain,
+                late,
                 spec.rules(),
                 evidence.isBlank() ? null : evidence.strip(),
                 story.map(Breach::picture).orElse(null),

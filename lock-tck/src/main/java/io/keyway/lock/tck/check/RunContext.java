@@ -83,9 +83,9 @@ record RunContext(
                 word);
     }
 
-    /** Opens a client with that between it and what its provider built it on. */
+    /** Opens a client with that between it and what its provider built it on; throws while this JVM ends. */
     LockClient open(LockUrl where, ClientOptions options, Interceptor between) {
-        return Locks.open(where, options, subject.loader(), between);
+        return place.open(() -> Locks.open(where, options, subject.loader(), between));
     }
 
     /** Whether a proxy can stand between a client and the servers of the URL. */

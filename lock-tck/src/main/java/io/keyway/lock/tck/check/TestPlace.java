@@ -10,15 +10,20 @@ import io.keyway.lock.spi.Leftovers;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The place beside the subject's URL that the checks of a run may change for good ({@code LockProvider.testUrl}), and
- * whether something may be left there. What is left when this JVM ends is removed by a shutdown hook; the process
- * that started the JVM is notified too, for an end that runs no hooks. Any thread may ask.
+ * whether something may be left there. What is left when this JVM ends is removed by a shutdown hook, after the clients
+ * of the check are closed, which would write again; the process that started the JVM is notified too, for an end that
+ * runs no hooks. Any thread may ask.
  */
 public final class TestPlace {
     private static final Logger LOG = System.getLogger(TestPlace.class.getName());
@@ -31,6 +36,13 @@ public final class TestPlace {
     private final Consumer<Optional<LockUrl>> told;
     private @Nullable LockUrl left;
     private @Nullable Thread hook;
+    /** Those that were opened since something may be left. */
+    private final List<LockClient> clients = new ArrayList<>();
+
+    /** So many are being opened. */
+    private int opening;
+
+    private boolean ending;
 
     /**
      * A place in which nothing is left.
@@ -91,6 +103,7 @@ public final class TestPlace {
             left = null;
             former = hook;
             hook = null;
+            clients.clear();
         }
         told.accept(Optional.empty());
         if (former != null) {
@@ -100,6 +113,49 @@ public final class TestPlace {
                 // It runs already, and finds nothing.
             }
         }
+    }
+
+    /**
+     * Opens a client of a check.
+     *
+     * @throws IllegalStateException while what is left is removed at the end of this JVM
+     */
+    LockClient open(Supplier<LockClient> how) {
+        synchronized (this) {
+            if (ending) {
+                throw new IllegalStateException("this JVM ends, and " + left + " is cleared: no client is opened");
+            }
+            opening++;
+        }
+        LockClient client = null;
+        try {
+            client = how.get();
+            return client;
+        } finally {
+            opened(client);
+        }
+    }
+
+    private synchronized void opened(@Nullable LockClient client) {
+        opening--;
+        if (client != null && left != null) {
+            clients.add(client);
+        }
+        notifyAll();
+    }
+
+    /** No client is opened from now on; returns those that may write, unless one is being opened for too long. */
+    private synchronized List<LockClient> end(Duration limit) {
+        ending = true;
+        long from = System.nanoTime();
+        try {
+            for (long rest = limit.toNanos(); opening > 0 && rest > 0; rest = limit.toNanos() - passed(from)) {
+                TimeUnit.NANOSECONDS.timedWait(this, rest);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return List.copyOf(clients);
     }
 
     private @Nullable Thread atExit(LockUrl where) {
@@ -113,15 +169,33 @@ public final class TestPlace {
     }
 
     /** A provider that hangs must not keep the JVM. */
-    private void removeAtExit(LockUrl where) {
-        Thread work = new Thread(
+    void removeAtExit(LockUrl where) {
+        long from = System.nanoTime();
+        List<Thread> closes = end(AT_EXIT.dividedBy(8)).stream()
+                .map(client -> begin("tck-place-close", client::close))
+                .toList();
+        closes.forEach(close -> join(close, from, AT_EXIT.dividedBy(4)));
+        Thread work = begin(
+                "tck-place-removal",
                 () -> obstacle(subject, where, loader, AT_EXIT.dividedBy(2))
-                        .ifPresent(why -> LOG.log(Level.WARNING, "What a check has left is still there: " + why)),
-                "tck-place-removal");
-        work.setDaemon(true);
-        work.start();
+                        .ifPresent(why -> LOG.log(Level.WARNING, "What a check has left is still there: " + why)));
+        join(work, from, AT_EXIT);
+    }
+
+    private static long passed(long from) {
+        return System.nanoTime() - from;
+    }
+
+    private static Thread begin(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private static void join(Thread thread, long from, Duration limit) {
         try {
-            work.join(AT_EXIT.toMillis());
+            TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, limit.toNanos() - passed(from)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

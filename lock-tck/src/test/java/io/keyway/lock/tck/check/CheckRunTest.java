@@ -159,6 +159,14 @@ class CheckRunTest {
         }
     }
 
+    /** A free lock proves nothing when its ttl is over, however seldom the process stood still meanwhile. */
+    @Test
+    void whatIsSeenWhenItMayBeSoIsNotDecided() {
+        CheckResult late = resultOf("fails-in-time", Duration.ZERO);
+        assertThat(late).returns(Verdict.INCONCLUSIVE, CheckResult::verdict).returns(2, CheckResult::repeats);
+        assertThat(late.message()).isEqualTo("its time was over when it was seen: it was not early");
+    }
+
     @Test
     void whatHasNoVerdictHasItsHistoryToo() {
         assertThat(resultOf("fails-beside-a-holder").evidence())
