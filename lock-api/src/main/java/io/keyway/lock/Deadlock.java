@@ -74,7 +74,7 @@ public record Deadlock(List<Waiter> cycle, LockName gaveUp, Way way) {
     @Override
     public String toString() {
         if (cycle.size() == 1) {
-            return cycle.get(0) + " EXCLUSIVE, which it holds SHARED, beside a reader who has asked for that earlier;"
+            return cycle.get(0) + " EXCLUSIVE, which it holds SHARED, beside a reader that asked for the same earlier;"
                     + " that one was aborted and holds " + gaveUp + " SHARED until it is closed";
         }
         StringBuilder text = new StringBuilder();

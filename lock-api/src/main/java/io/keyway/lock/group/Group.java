@@ -350,7 +350,7 @@ final class Group {
     private void notFound(Throwable why) {
         seeking = false;
         seekLater();
-        String text = title + ": " + leader + ", who leads, is not reached: " + Text.of(why);
+        String text = title + ": the leader " + leader + " is not reached: " + Text.of(why);
         if (attempts % ATTEMPTS == 0) {
             LOG.log(
                     Level.WARNING,
@@ -427,7 +427,7 @@ final class Group {
                 call,
                 Reason.LEADER_DIED,
                 true,
-                whom + ", who led, is gone; whether it carried the call out is not known"));
+                "the leader " + whom + " is gone; whether it carried the call out is not known"));
         run(() -> member.leaderGone(whom));
     }
 
@@ -665,7 +665,7 @@ final class Group {
     }
 
     private IllegalStateException doesNotLead() {
-        return new IllegalStateException(name + " does not lead, and only the leader asks and tells all: " + title);
+        return new IllegalStateException(name + " does not lead, and only the leader sends to all members: " + title);
     }
 
     /** Ends all, whatever waits. */

@@ -129,7 +129,7 @@ final class ClientLog {
             told = losses;
         }
         if (told == LOSSES + 1) {
-            LOG.log(Level.WARNING, "{0} loses more leases; those of the next minute are not told one by one", client);
+            LOG.log(Level.WARNING, "{0} loses more leases; the log does not name those of the next minute", client);
         }
         return told <= LOSSES;
     }

@@ -46,7 +46,10 @@ final class ClientShutdown {
             List<Registry.Node> living = client.leases().close();
             each(living, Registry.Node::closeWithClient);
             if (!client.events().flush(part(3)) && !inside) {
-                LOG.log(Level.WARNING, "Listeners of {0} were not told everything before it closed", client.name());
+                LOG.log(
+                        Level.WARNING,
+                        "Listeners of {0} were not notified of everything before it closed",
+                        client.name());
             }
             each(living, Registry.Node::giveBack);
             guarded("engine", client.engine());

@@ -31,7 +31,7 @@ final class NativeBench implements Callable<Integer> {
     @Option(
             names = "--contenders",
             split = ",",
-            description = "Who takes part; a native one followed by -before is of --before. Default: all.")
+            description = "The contenders; a native one with -before behind it is that of --before. Default: all.")
     private List<String> contenders = Stores.NAMES;
 
     @Option(names = "--workloads", split = ",", description = "What they do. Default: all.")

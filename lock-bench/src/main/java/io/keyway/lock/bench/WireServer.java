@@ -133,7 +133,7 @@ public final class WireServer {
 
         private @Nullable Deque<Connection> leave(String name, Deque<Connection> queue) {
             if (queue.pollFirst() != this) {
-                throw new IllegalStateException(name + " is not held by who releases it");
+                throw new IllegalStateException(name + " is not held by the connection that releases it");
             }
             next = queue.peekFirst();
             return next == null ? null : queue;

@@ -30,7 +30,11 @@ final class BreakCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock.")
     private String name = "";
 
-    @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Told to the holder.")
+    @Option(
+            names = "--reason",
+            required = true,
+            paramLabel = "TEXT",
+            description = "The holder is notified with this text.")
     private String reason = "";
 
     @Option(

@@ -76,7 +76,7 @@ final class ElectCommand implements Callable<Integer> {
                     + " for all candidates. Default: the one that has the election's name.")
     private List<String> nodes = List.of();
 
-    @Option(names = "--show", description = "Print who leads and who stands, and end.")
+    @Option(names = "--show", description = "Print the leader and the candidates, and end.")
     private boolean show;
 
     ElectCommand(Console console, @Nullable List<String> command) {
@@ -175,7 +175,7 @@ final class ElectCommand implements Callable<Integer> {
             if (!client.features().contains(Feature.LIST)) {
                 throw new CommandException(
                         ExitCode.USAGE,
-                        "lock:" + client.url().provider() + ": cannot show who stands: it lacks listing.");
+                        "lock:" + client.url().provider() + ": cannot show the candidates: it lacks listing.");
             }
             List<Candidate> candidates = atNodes(client.election(election)).candidates();
             for (Candidate each : candidates) {

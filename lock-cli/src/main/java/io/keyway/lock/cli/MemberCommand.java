@@ -176,7 +176,7 @@ final class MemberCommand implements Callable<Integer> {
             description = "The roots to trust, PEM. Default: those of the JDK.")
     private @Nullable Path authorities;
 
-    @Option(names = "--tls-client-auth", description = "Demand a certificate of whoever connects.")
+    @Option(names = "--tls-client-auth", description = "Demand a certificate of each client that connects.")
     private boolean clientCertificates;
 
     @Option(

@@ -105,7 +105,7 @@ final class RunCommand implements Callable<Integer> {
 
     @Option(
             names = "--tree",
-            description = "Lock the name and all names below it: db keeps out whoever locks db/orders so, and the other"
+            description = "Lock the name and all names below it: db excludes a --tree lock of db/orders, and the other"
                     + " way round, but db/orders not db/users. With --shared beside others that share.")
     private boolean tree;
 

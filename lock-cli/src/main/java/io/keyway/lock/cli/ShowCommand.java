@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         footer = "%nExit code: 0, also when nothing is locked; 125 when not all servers answered: what the others"
                 + " know is shown.",
-        description = "Shows who holds locks and who waits for them, in the order of the queue.")
+        description = "Shows the holders of locks, and the waiters in the order of the queue.")
 final class ShowCommand implements Callable<Integer> {
     private static final long WATCH_NANOS = 1_000_000_000;
 
@@ -40,7 +40,7 @@ final class ShowCommand implements Callable<Integer> {
 
     @Option(
             names = "--watch",
-            description = "Look again each second, and at one lock as soon as a cluster tells of a change: a live page"
+            description = "Look again each second, and at one lock as soon as a cluster reports a change: a live page"
                     + " on a terminal, which q ends, elsewhere what has changed.")
     private boolean watch;
 

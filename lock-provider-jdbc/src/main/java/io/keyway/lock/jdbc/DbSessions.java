@@ -363,7 +363,7 @@ final class DbSessions implements AutoCloseable {
         } catch (SQLException e) {
             end(session, e);
         } catch (NotExecutedException e) {
-            LOG.debug("A session of {} could not be told to rest", settings.place(), e);
+            LOG.debug("A session of {} could not be returned to rest", settings.place(), e);
         }
     }
 

@@ -124,7 +124,8 @@ final class Schema {
                             settings.url() + ": the sequence " + table.tokens()
                                     + " is behind the versions of the table "
                                     + table.locks() + ", so that tokens would fall, and this user may not raise it ("
-                                    + Masked.message(e) + "). Have it set to " + highest + " by a user who may.",
+                                    + Masked.message(e) + "). Have it set to " + highest
+                                    + " by a user with that right.",
                             e);
                 }
             }
@@ -165,7 +166,7 @@ final class Schema {
         String what =
                 table.locks().equals(DEFAULT) ? dialect.name().toLowerCase(Locale.ROOT) : "'" + settings.url() + "'";
         String how = "print its statements by \"keyway providers --ddl " + what
-                + "\" and have them carried out by a user who may";
+                + "\" and have them carried out by a user with that right";
         if (!settings.get(JdbcOptions.CREATE)) {
             throw new InvalidLockUrlException(settings.url() + ": there is no table " + table.locks()
                     + ", and lock.create=false says not to make it; " + how + ".");

@@ -366,7 +366,7 @@ final class SessionWaits {
             });
             local.listensNoMore(key, session);
         } catch (SQLException | NotExecutedException e) {
-            LOG.debug("{} still tells of releases of {}", settings.place(), key.text(), e);
+            LOG.debug("{} still sends notices of releases of {}", settings.place(), key.text(), e);
         } finally {
             sessions.give(session);
         }

@@ -66,7 +66,7 @@ public final class NativeOptions {
     public static final Option<Host> HOST = Option.choice("host", Host.class)
             .withDefault(Host.INPROCESS)
             .withDescription(
-                    "who serves the locks of this machine (local) if nobody does: this process, a process of its own, "
+                    "what serves the locks of this machine (local) if nothing does yet: this process, a process of its own, "
                             + "or none");
 
     /**
@@ -127,7 +127,7 @@ public final class NativeOptions {
             .withDescription("PEM file with the certificates to trust, in place of the JDK's trust store");
 
     public static final Option<Boolean> TLS_CLIENT_AUTH = Option.flag("tlsClientAuth")
-            .withDescription("whether the member hosted here demands a certificate of whoever connects");
+            .withDescription("whether the member hosted here demands a certificate of each client that connects");
 
     public static final Option<Boolean> INSECURE = Option.flag("insecure")
             .withDescription("whether it is as it should be that there is neither a secret nor TLS");

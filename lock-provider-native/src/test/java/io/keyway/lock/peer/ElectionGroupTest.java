@@ -416,7 +416,7 @@ class ElectionGroupTest {
                 return !warnings.isEmpty();
             });
             assertThat(warnings.get(0))
-                    .contains("one, who leads, is not reached", nobody + ": Connection refused", "tried 8 times");
+                    .contains("the leader one is not reached", nobody + ": Connection refused", "tried 8 times");
         } finally {
             LOG.removeHandler(handler);
         }

@@ -116,7 +116,7 @@ final class ClusterLink implements RedisLink {
                 throw e;
             }
         }
-        throw new NotExecutedException("the servers of the cluster do not agree on who has slot " + slot);
+        throw new NotExecutedException("the servers of the cluster do not agree on the owner of slot " + slot);
     }
 
     @Override
@@ -243,7 +243,7 @@ final class ClusterLink implements RedisLink {
             return table;
         }
         if (!lock.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
-            throw new NotExecutedException("the time was over before a server had told the slots of the cluster");
+            throw new NotExecutedException("the time was over before a server had named the slots of the cluster");
         }
         try {
             return doubted ? asked(deadline) : table;
@@ -280,7 +280,7 @@ final class ClusterLink implements RedisLink {
         if (!known.masters().isEmpty()) {
             return known;
         }
-        throw new NotExecutedException("no server tells the slots of the cluster: " + String.join("; ", complaints));
+        throw new NotExecutedException("no server names the slots of the cluster: " + String.join("; ", complaints));
     }
 
     private SlotTable become(SlotTable fresh) {

@@ -262,7 +262,7 @@ final class Notifications {
             forbidden = true;
             LOG.warn(
                     "This client may not listen to {}: {} Until its user has +subscribe and the channels of the "
-                            + "prefix, whoever waits asks again each {} ms.",
+                            + "prefix, each waiter asks again every {} ms.",
                     channel,
                     failure.getMessage(),
                     RECHECK_WHEN_FORBIDDEN.toMillis());

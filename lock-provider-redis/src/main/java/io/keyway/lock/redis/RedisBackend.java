@@ -89,7 +89,7 @@ final class RedisBackend implements LockBackend {
             slots = check.allHaveShardedMessages() ? link.slots() : null;
         } catch (NotExecutedException | JedisException e) {
             LOG.info(
-                    "Not every Redis server told its settings, so no warning names one that loses locks: {}",
+                    "Not every Redis server shows its settings, so a server that may lose locks gets no warning: {}",
                     e.getMessage());
         }
         if (floor.isPresent()) {

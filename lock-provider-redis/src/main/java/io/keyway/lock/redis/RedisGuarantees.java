@@ -58,7 +58,7 @@ final class RedisGuarantees {
                                 + "takes"),
                 new Guarantee(
                         Grade.NO,
-                        "replicas are told after the answer: one that takes over may lack a grant or its last renewal, "
+                        "replicas learn of a grant after the answer: one that takes over may lack a grant or its last renewal, "
                                 + "and"
                                 + " what it lacks is given again; "
                                 + window),

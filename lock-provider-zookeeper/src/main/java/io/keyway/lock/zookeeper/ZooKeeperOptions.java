@@ -64,8 +64,9 @@ public final class ZooKeeperOptions {
 
     /** Who may do what with the nodes. */
     public static final Option<ACLProvider> ACL_PROVIDER = declared(Option.object("aclProvider", ACLProvider.class)
-            .withDescription("who may do what with the nodes that are created; without it whoever the URL's user and"
-                    + " password name, or everybody"));
+            .withDescription(
+                    "the rights to the nodes that are created; without it all rights are those of the URL's user and"
+                            + " password, or of everybody"));
 
     static {
         DECLARED.add(CommonOptions.TOKEN_FLOOR);

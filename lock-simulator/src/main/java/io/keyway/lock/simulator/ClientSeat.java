@@ -257,7 +257,7 @@ final class ClientSeat implements Router.World<ClientSeat.SimLine> {
 
     @Override
     public void nonsense(SimLine line, String why) {
-        throw new Violation("routing", line.server() + " tells of a cluster that cannot be: " + why);
+        throw new Violation("routing", line.server() + " describes a cluster that is impossible: " + why);
     }
 
     @Override

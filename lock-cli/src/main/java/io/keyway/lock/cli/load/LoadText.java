@@ -137,7 +137,7 @@ public final class LoadText {
             line(
                     text,
                     "rules        none broken: exclusion (R1, R2), time to stop (R3), tokens (R5), expiry (R7), "
-                            + "losses told (R9)");
+                            + "holders notified (R9)");
             return;
         }
         for (Map.Entry<String, Integer> each : record.breaches().entrySet()) {

@@ -162,7 +162,7 @@ public final class Scenario implements AutoCloseable {
             holder.heal();
         }
         return (holder.answersWhileCut() ? "cut off" : "stopped, since there is no link to cut")
-                + ", its loss was told after " + LoadText.time(told);
+                + ", its holder was notified after " + LoadText.time(told);
     }
 
     private String partitionForTheServer() throws IOException, InterruptedException {

@@ -182,7 +182,7 @@ public final class BakeryAlgorithm implements Algorithm {
                 new Guarantee(Grade.ALWAYS, "while no member's files are replaced by older ones"),
                 new Guarantee(
                         Grade.TIMED,
-                        "one of three leaders can be spared: who holds or waits at another member does not notice; the"
+                        "one of three leaders may be lost: holders and waiters at another member do not notice; the"
                                 + " clients of a member that is away wait for it"),
                 MIN_TTL,
                 maxTtl);

@@ -262,7 +262,7 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     @Override
     public void nonsense(MemberConnection connection, String why) {
-        LOG.warn("{}: {} tells of a cluster that cannot be: {}", client, connection.server(), why);
+        LOG.warn("{}: {} describes a cluster that is impossible: {}", client, connection.server(), why);
     }
 
     @Override

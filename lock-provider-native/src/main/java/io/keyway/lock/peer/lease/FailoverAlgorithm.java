@@ -171,8 +171,8 @@ public final class FailoverAlgorithm implements Algorithm {
                 new Guarantee(Grade.ALWAYS, "while no member's files are replaced by older ones"),
                 new Guarantee(
                         Grade.TIMED,
-                        "less than half of the members can be spared: another one leads, which grants when no lease of"
-                                + " the former leader can be believed in; who holds a lock and reaches it in time keeps"
+                        "less than half of the members can be spared: another one leads, and grants when no lease of"
+                                + " the former leader can be in force; a holder that reaches it in time keeps"
                                 + " the lock"),
                 MIN_TTL,
                 maxTtl);

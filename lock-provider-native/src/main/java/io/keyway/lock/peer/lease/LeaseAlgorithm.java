@@ -124,8 +124,8 @@ public final class LeaseAlgorithm implements Algorithm {
             case MACHINE ->
                 new Guarantee(
                         Grade.TIMED,
-                        "another process takes over; it grants when no lease of the former can be believed in");
-            case JVM -> new Guarantee(Grade.NO, "the locks end with their JVM, as do all who could hold them");
+                        "another process takes over; it grants when no lease of the former can be in force");
+            case JVM -> new Guarantee(Grade.NO, "the locks end with their JVM, as do all their holders");
             default ->
                 new Guarantee(
                         Grade.NO,

@@ -147,7 +147,7 @@ final class LocalHost extends Member {
                 return;
             }
             if (nobodyBelieves(told)) {
-                LOG.info("whoever lives has told what it holds: this host grants from now on");
+                LOG.info("each client that lives has said what it holds: this host grants from now on");
                 cell.loop().post(new Input.Proved());
             } else {
                 disk().runAfter(PROOF_MILLIS, this::prove);

@@ -253,7 +253,7 @@ public final class MemberFileReader {
         if (start instanceof StartState.FirstUse) {
             return Optional.of("this cluster never ran");
         } else if (own.isEmpty()) {
-            return Optional.of("there is no member file that tells of this member");
+            return Optional.of("no member file names this member");
         } else if (moved) {
             return Optional.of("this member served another algorithm");
         }

@@ -358,7 +358,7 @@ final class ClientLink implements CellLoop.Link, SocketReader.Connection {
             try {
                 write();
             } catch (IOException e) {
-                LOG.debug("link {}: it cannot be told that this is the end", number, e);
+                LOG.debug("link {}: the message that ends it cannot be sent", number, e);
             }
         }
     }

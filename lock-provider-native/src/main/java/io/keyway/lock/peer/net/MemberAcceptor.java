@@ -82,7 +82,7 @@ public final class MemberAcceptor implements AutoCloseable {
         security.checkListening(address);
         if (security.open(address)) {
             LOG.warn(
-                    "whoever reaches {} can take and break locks: there is {}",
+                    "anybody that reaches {} can take and break locks: there is {}",
                     shown(address),
                     security.tls().isPresent() ? "TLS without certificates of clients" : "neither a secret nor TLS");
         }

@@ -94,18 +94,19 @@ public final class Security {
                     + settings.spelled(NativeOptions.TLS_CERT) + " and " + settings.spelled(NativeOptions.TLS_KEY));
         }
         if (open(address) && !settings.insecure()) {
-            throw new IllegalArgumentException("whoever reaches " + address.getHostString() + ":" + address.getPort()
-                    + " could take and break locks: give all members and clients the same "
-                    + settings.spelled(NativeOptions.SECRET_FILE)
-                    + (tls.isPresent() ? ", or demand certificates of clients (" : ", or use TLS (")
-                    + (tls.isPresent()
-                            ? ""
-                            : settings.spelled(NativeOptions.TLS_CERT) + ", " + settings.spelled(NativeOptions.TLS_KEY)
-                                    + ", ")
-                    + settings.spelled(NativeOptions.TLS_CLIENT_AUTH)
-                    + (tls.isPresent() ? "), since TLS alone says who the member is" : ")")
-                    + "; on a network where that is as it should be, say "
-                    + settings.spelled(NativeOptions.INSECURE));
+            throw new IllegalArgumentException(
+                    "anybody that reaches " + address.getHostString() + ":" + address.getPort()
+                            + " could take and break locks: give all members and clients the same "
+                            + settings.spelled(NativeOptions.SECRET_FILE)
+                            + (tls.isPresent() ? ", or demand certificates of clients (" : ", or use TLS (")
+                            + (tls.isPresent()
+                                    ? ""
+                                    : settings.spelled(NativeOptions.TLS_CERT) + ", "
+                                            + settings.spelled(NativeOptions.TLS_KEY) + ", ")
+                            + settings.spelled(NativeOptions.TLS_CLIENT_AUTH)
+                            + (tls.isPresent() ? "), since TLS alone says who the member is" : ")")
+                            + "; on a network where that is as it should be, say "
+                            + settings.spelled(NativeOptions.INSECURE));
         }
     }
 
@@ -131,7 +132,7 @@ public final class Security {
         for (String host : hosts) {
             if (!loopback(host)) {
                 LOG.warn(
-                        "the connection to {} has neither a secret nor TLS: whoever is on the way can pose as the "
+                        "the connection to {} has neither a secret nor TLS: anybody on the way can pose as the "
                                 + "member; {}=true says that this is as it should be",
                         host,
                         settings.spelled(NativeOptions.INSECURE));

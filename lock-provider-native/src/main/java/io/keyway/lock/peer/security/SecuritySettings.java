@@ -19,7 +19,7 @@ import javax.net.ssl.SSLContext;
  * @param certificates PEM file: this end's certificate, then those that lead to a root
  * @param key PEM file: the key of the first certificate, PKCS#8
  * @param authorities PEM file: the certificates that are trusted; empty for those that the JDK trusts
- * @param clientCertificates whether a member demands a certificate of whoever connects
+ * @param clientCertificates whether a member demands a certificate of each client that connects
  * @param insecure whether to do without secret and TLS on purpose
  * @param context certificates and trust from code, instead of files
  * @param spelling how an option's name is written where these were read, for messages

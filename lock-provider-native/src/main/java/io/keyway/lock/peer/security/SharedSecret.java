@@ -49,7 +49,7 @@ final class SharedSecret {
         }
         if (to - from < FEW_BYTES) {
             LOG.warn(
-                    "{} has {} bytes: whoever hears a handshake can guess it; {} or more are better",
+                    "{} has {} bytes: anybody that hears a handshake can guess it; {} or more are better",
                     option,
                     to - from,
                     FEW_BYTES);

@@ -206,7 +206,7 @@ final class ClientHandshake {
                     + refusal.here() + ", and it is only raised: write that one into this URL too, or leave it out";
         }
         if (refusal.code() == RefuseCode.HIGH_FLOOR) {
-            return "tokenFloor=" + refusal.there() + " is above the tokens of those who are connected ("
+            return "tokenFloor=" + refusal.there() + " is above the tokens of the clients that are connected ("
                     + refusal.here() + "): it is given when they are gone, and leases of before are over";
         }
         if (refusal.code() == RefuseCode.DOUBLED) {

@@ -135,7 +135,7 @@ class ScenariosTest extends InOneWorld {
         waits(f);
         assertThatThrownBy(() -> g.lock("x", LockMode.EXCLUSIVE))
                 .isInstanceOf(DeadlockException.class)
-                .hasMessageContaining("beside a reader who has asked for that earlier");
+                .hasMessageContaining("beside a reader that asked for the same earlier");
         waits(f);
         g.close();
         holds(f);
