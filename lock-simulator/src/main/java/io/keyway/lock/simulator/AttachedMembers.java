@@ -55,17 +55,21 @@ abstract class AttachedMembers extends FixedMembers {
     static final int SAID_FRESH = 4;
     /** The amount of a crash after which the member served another algorithm before it starts again. */
     static final int MOVED = 5;
+    /** The amount of a crash after which the longest lease of the member is an eighth of what it was. */
+    static final int SHORTER = 6;
 
     private static final long ASK_AGAIN = 100 * Nanos.MILLI;
 
+    private final LeaseModel.Kit taken;
     private final Algorithm algorithm;
     private final Authority[] authorities;
     private final MachineFactory machines;
-    private final SessionSettings settings;
     /** By the slot of the member. */
     private final List<MemberDirectory> directories = new ArrayList<>();
 
     private final List<String> ids;
+    /** The longest lease that each of them grants. */
+    private final long[] maxTtls;
     /** Whose directory says that it has opened. */
     private final Set<Integer> opened = new HashSet<>();
     /** Of whose next life the operator says that it is the first use of the cluster. */
@@ -74,17 +78,31 @@ abstract class AttachedMembers extends FixedMembers {
     AttachedMembers(
             SimWorld world, Algorithm algorithm, Authority[] authorities, LeaseUsers users, MachineFactory machines) {
         super(world, users);
+        this.taken = users.kit();
         this.algorithm = algorithm;
         this.authorities = authorities;
         this.machines = machines;
         this.ids = IDS.subList(0, world.memberNodes());
-        this.settings =
-                Sessions.settings(algorithm.id(), world.options().maxTtl()).among(1, String.join(",", ids));
-        Duration maxTtl = Duration.ofNanos(world.options().maxTtl());
+        this.maxTtls = new long[ids.size()];
         for (int slot = 0; slot < ids.size(); slot++) {
-            MemberSettings member = new MemberSettings("sim", ids.get(slot), 1, 1, maxTtl, algorithm.id(), "", ids);
-            directories.add(new MemberDirectory(world, world.member(slot), member, users.kit()));
+            maxTtls[slot] = world.options().maxTtl();
+            directories.add(new MemberDirectory(world, world.member(slot), ofDirectory(slot), taken));
         }
+    }
+
+    /** Members and clients with another longest lease refuse each other. */
+    private SessionSettings settings(int slot) {
+        return Sessions.settings(algorithm.id(), maxTtls[slot]).among(1, String.join(",", ids));
+    }
+
+    private MemberSettings ofDirectory(int slot) {
+        Duration maxTtl = Duration.ofNanos(maxTtls[slot]);
+        return new MemberSettings("sim", ids.get(slot), 1, maxTtls[slot], maxTtl, algorithm.id(), "", ids);
+    }
+
+    @Override
+    public long maxTtl(SimNode client) {
+        return maxTtls[member(client).slot()];
     }
 
     /** That algorithm, but for the machines of its members. */
@@ -141,7 +159,9 @@ abstract class AttachedMembers extends FixedMembers {
         boolean asks = directory.asks(found, algorithm.isElastic());
         PreviousRun previous = directory.begin(found, asks, algorithm.leases());
         long now = node.clock();
-        long waits = now + previous.waitNanos();
+        long ofThisLife = SessionSettings.quarantine(maxTtls[slot]);
+        boolean forgets = taken.takes(Shortcut.FORGETS_LONGER_LEASES);
+        long waits = now + (forgets ? Math.min(ofThisLife, previous.waitNanos()) : previous.waitNanos());
         if (node.incarnation() > 1
                 && previous.waitNanos()
                         < SessionSettings.quarantine(world.options().maxTtl())) {
@@ -154,12 +174,12 @@ abstract class AttachedMembers extends FixedMembers {
         Membership membership =
                 new Membership(id, listed, 0, 1, isFirstUse, directory.largestTtl(), Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions = new MemberSessions(
-                settings,
+                settings(slot),
                 membership,
                 Sessions.incarnation(node, 0),
                 directory.epoch(),
                 asks ? Turn.NEVER : waits,
-                new Horizon(directory.horizon(), world.options().maxTtl() / 2));
+                new Horizon(directory.horizon(), maxTtls[slot] / 2));
         sessions.withPeers(algorithm.isElastic());
         if (algorithm.serving() == Algorithm.Serving.BY_LEADER) {
             sessions.underLeader();
@@ -219,7 +239,7 @@ abstract class AttachedMembers extends FixedMembers {
         boolean moves = algorithm.serving() == Algorithm.Serving.BY_LEADER
                 || world.options().spares() > 0;
         ClientSession session = new ClientSession(
-                settings,
+                settings(member(node).slot()),
                 Sessions.incarnation(node, 0),
                 moves ? SessionTarget.LEADER : SessionTarget.ONLY_MEMBER,
                 List.of(),
@@ -334,6 +354,10 @@ abstract class AttachedMembers extends FixedMembers {
                 world.goals().reached(StartGoal.SERVED_ANOTHER_ALGORITHM);
                 directory.moved();
                 forgot(member.slot());
+            }
+            case SHORTER -> {
+                maxTtls[member.slot()] = world.options().maxTtl() / 8;
+                directory.settings(ofDirectory(member.slot()));
             }
             default -> {}
         }

@@ -100,7 +100,7 @@ abstract class ElectingMembers extends AttachedMembers {
             Machine election = election(world.member(slot));
             return election != null && !Elections.view(election).id().equals(ViewId.NONE);
         });
-        if (fault.amount() < RESTORED) {
+        if (fault.amount() < RESTORED || fault.amount() == SHORTER) {
             super.restarts(member, fault);
         } else if (mayForget(member.slot(), forgetful)) {
             super.restarts(member, fault);

@@ -55,7 +55,7 @@ final class MemberDirectory {
     private static final Content NOTHING = new Content(null, Map.of());
 
     private final SimNode node;
-    private final MemberSettings settings;
+    private MemberSettings settings;
     private final LeaseModel.Kit kit;
     private final MachineFacts facts;
     private final List<Content> copies = new ArrayList<>();
@@ -112,6 +112,11 @@ final class MemberDirectory {
         content = new Content(stored(StoredRecord.State.CLEAN, record(BootClock.NONE, true), List.of()), Map.of());
     }
 
+    /** The next life of its member has other settings. */
+    void settings(MemberSettings other) {
+        settings = other;
+    }
+
     // A start
 
     /** What a start finds. */
@@ -123,6 +128,8 @@ final class MemberDirectory {
             return new StartState.Missing();
         } else if (moved) {
             return new StartState.Foreign("it was written by a member of another algorithm", Optional.of(file));
+        } else if (file.settings().settingsHash() != settings.settingsHash()) {
+            return new StartState.Foreign("it was written under other settings", Optional.of(file));
         }
         return new StartState.Restarted(
                 file,

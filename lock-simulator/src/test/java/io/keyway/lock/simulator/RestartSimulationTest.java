@@ -93,6 +93,13 @@ class RestartSimulationTest {
                 .isNotNull();
     }
 
+    /** Otherwise two hold: members compute by the leases of today for how long those are silent that get a seat. */
+    @Test
+    void longerLeasesOfAFormerLifeAreWaitedFor() {
+        Campaign unsafe = Campaigns.bakery(with(BakeryMembers.kit(), Shortcut.FORGETS_LONGER_LEASES));
+        assertThat(found(StartPlans.shorterLeases(), unsafe).violation()).isNotNull();
+    }
+
     @Test
     void aSilenceIsKeptOverAStart() {
         Campaign unsafe = Campaigns.bakery(BakeryMembers.kit(UnsafeBakery.FORGETS_SILENCES.machines()));

@@ -3,7 +3,9 @@ package io.keyway.lock.simulator;
 
 import io.keyway.lock.simulator.Options.Profile;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Plans of members that start again where it counts, one for each rule that a start keeps. Who leads at first is drawn
@@ -32,6 +34,56 @@ final class StartPlans {
             }
         }
         return plans;
+    }
+
+    /**
+     * Three of five members start again one after the other, with leases of an eighth: two that do not lead, and one
+     * leader. The others refuse them. Another leader has a client that holds, and counts what that one has confirmed
+     * by the longer leases. The three are a majority, and elect two leaders.
+     */
+    static List<Plan> shorterLeases() {
+        List<Plan> plans = new ArrayList<>();
+        int members = 5;
+        for (int one = 0; one < members; one++) {
+            for (int two = one + 1; two < members; two++) {
+                for (int leader = 0; leader < members; leader++) {
+                    for (int holder = 0; holder < members; holder++) {
+                        boolean differ = new HashSet<>(List.of(one, two, leader, holder)).size() == 4;
+                        if (differ) {
+                            StringBuilder plan = new StringBuilder(
+                                    options(Profile.BAKERY, 1, members, 16).replace("clients=3", "clients=5"));
+                            plan.append(shorter(one, 20)).append(shorter(two, 20));
+                            plan.append(startsAgain(client(one, members), 30));
+                            plan.append(shorter(leader, 45));
+                            for (int last = 0; last < members; last++) { // so that all can go on in the end
+                                plan.append(
+                                        Set.of(one, two, leader).contains(last)
+                                                ? startsAgain(client(last, members), 161)
+                                                : shorter(last, 160) + startsAgain(client(last, members), 161));
+                            }
+                            plan.append(lock(client(holder, members), 40, "100s"));
+                            plan.append(lock(client(one, members), 48, "100s"));
+                            plans.add(
+                                    Plan.parse(plan.append("listed mishaps 0\n").toString()));
+                        }
+                    }
+                }
+            }
+        }
+        return plans;
+    }
+
+    /** The client of that member. */
+    private static int client(int member, int members) {
+        return member == 0 ? members : member;
+    }
+
+    private static String startsAgain(int client, int at) {
+        return "fault CRASH at %ds for 100ms node %d amount 0\n".formatted(at, client);
+    }
+
+    private static String shorter(int member, int at) {
+        return "fault CRASH at %ds for 100ms node %d amount 6\n".formatted(at, -member);
     }
 
     private static String options(Profile profile, long seed, int members, long maxTtl) {

@@ -476,7 +476,8 @@ class BakeryHome implements Machine {
             turn.tell(new ListChanged(next.members(), removed));
         }
         for (View.Seat seat : next.seats()) {
-            if (!view.id().equals(ViewId.NONE) && !seat.since().equals(view.since(seat.leader()))) {
+            // After a start it is not known when the others were elected.
+            if (!next.first() && !seat.since().equals(view.since(seat.leader()))) {
                 silentUntil = turn.now() + 2 * turn.member().quarantine();
             }
         }

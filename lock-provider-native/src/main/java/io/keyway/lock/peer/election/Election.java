@@ -53,12 +53,15 @@ import java.util.TreeSet;
  *       time at which they asked whom a majority of its members has confirmed to have promised nothing later
  *       than the present view. Who knew no view has confirmed none: the leaders of a first view, who need not be
  *       silent, would not have to wait for those who count by one that it voted for.
- *   <li>A leader that others hear stays: it keeps its seat, and the view since which it has it.
  *   <li>V5. A member that has started without a record has forgotten what it has promised, and records nothing before
  *       it has learned that: so has its next life, however long the former one has waited. It is silent until nothing
  *       stands that it can have confirmed, and until a majority of others, none of which has forgotten, has said what
  *       it has promised; or all others have, of whom those that have forgotten have waited too. Where all say that the
  *       cluster has never run, nobody has forgotten anything.
+ *   <li>A member whose leases were longer in a former life neither votes nor confirms before what is left of its
+ *       quarantine is as short as one of this life: others compute by the shorter leases for how long leaders are
+ *       silent that get a seat.
+ *   <li>A leader keeps its seat while it is heard and confirms: one that has forgotten does not know that it leads.
  *   <li>V6. Leaders let in no ticket above what a majority has recorded by the view that they lead in; so whoever
  *       counts the votes for the next view knows a bound of all of them. {@link Bounds} says what is recorded.
  *   <li>A view counts by the list of members that it has. A majority of the list before it and of its own has voted for
@@ -121,6 +124,11 @@ class Election implements Machine {
     private boolean waited;
     /** It is in no list that it knows of, and has waited for so long that no vote of a former life is on its way. */
     private boolean listened;
+    /** Until when it neither votes nor confirms; NEVER if it does. */
+    private long abstainsUntil = Turn.NEVER;
+    /** Members of which this one did not know, and that know it; while it has forgotten. */
+    private final TreeSet<String> strangers = new TreeSet<>();
+
     /** A record was forced or found. */
     private boolean recordedOnce;
 
@@ -147,6 +155,8 @@ class Election implements Machine {
     private LostLeaders lost = new LostLeaders();
 
     private Confirmations confirmations = new Confirmations();
+    /** Since when those were met that have confirmed nothing since. */
+    private final TreeMap<String, Long> unconfirmed = new TreeMap<>();
     /** What that member has asked of a view that this one did not know. */
     private final TreeMap<String, Confirm> early = new TreeMap<>();
 
@@ -189,9 +199,14 @@ class Election implements Machine {
         } else if (call instanceof MemberView.Opening) {
             opens(turn);
         } else if (call instanceof PeerView.PeerUp up) {
+            unconfirmed.put(up.member(), turn.now());
             greet(up.member(), turn);
         } else if (call instanceof PeerView.PeerDown down) {
+            unconfirmed.remove(down.member());
             change.isGone(down.member());
+        } else if (call instanceof PeerView.Stranger stranger && forgot && started) {
+            strangers.add(stranger.member());
+            relist(turn);
         } else if (call instanceof ChangeMembers wish && started) {
             change.wants(wish, turn.now());
             relist(turn);
@@ -214,6 +229,9 @@ class Election implements Machine {
         random = (int) turn.draw(Identifier.RANDOM_BITS);
         forgot = !recordedOnce && learns();
         started = true;
+        long shorter = turn.member().opensAt() - turn.member().quarantine();
+        boolean hadLongerLeases = turn.member().opensAt() != Turn.NEVER && shorter - turn.now() > 0;
+        abstainsUntil = hadLongerLeases ? shorter : Turn.NEVER;
         if (!forgot) {
             record(turn);
         } else if (!lists.configured().contains(self)) {
@@ -298,6 +316,7 @@ class Election implements Machine {
             all.addAll(lists.configured()); // whoever is no member yet has to be heard by those that are
         }
         if (forgot) {
+            all.addAll(strangers);
             reminders.lists(lists.of(reminders.latest())).forEach(all::addAll);
         }
         change.addTo(all);
@@ -318,6 +337,9 @@ class Election implements Machine {
             say(member, date(turn), turn);
         }
         sayLeaders(member, turn);
+        if (abstains(turn)) {
+            return;
+        }
         say(member, new Confirm(settings.key(), adopted.id(), turn.now(), bound()), turn);
     }
 
@@ -346,7 +368,7 @@ class Election implements Machine {
         } else if (message instanceof Introduce guest && members.contains(member)) {
             change.introduced(guest.member(), turn.now());
             relist(turn);
-        } else if (!forgot) {
+        } else if (!forgot && !abstains(turn)) {
             heard(member, (ElectionMessage) message, turn);
         }
         look(turn);
@@ -377,6 +399,11 @@ class Election implements Machine {
         } else if (message instanceof Confirmed confirmed) {
             confirmed(member, confirmed, turn);
         }
+    }
+
+    /** It has promised by longer leases than those of this life, which are not over. */
+    private boolean abstains(Turn turn) {
+        return abstainsUntil != Turn.NEVER && !Turn.due(abstainsUntil, turn.now());
     }
 
     /** It has voted for a later view than the one that it knows. */
@@ -473,11 +500,24 @@ class Election implements Machine {
     private Set<String> missing(Turn turn) {
         Set<String> missing = new TreeSet<>();
         for (View.Seat seat : adopted.seats()) {
-            if (isSilent(seat.leader(), turn) || !members.contains(seat.leader())) {
-                missing.add(seat.leader());
+            String leader = seat.leader();
+            if (isSilent(leader, turn) || !members.contains(leader) || hasForgotten(leader, turn)) {
+                missing.add(leader);
             }
         }
         return missing;
+    }
+
+    /** Whether that member was met long ago, is asked four times in a lease, and has not confirmed anything since. */
+    private boolean hasForgotten(String member, Turn turn) {
+        Long since = unconfirmed.get(member);
+        return since != null
+                && turn.now() - since >= settings.lease(turn.member().maxTtl()) / 2;
+    }
+
+    /** Whether that member is there, as far as those know that are to replace it. */
+    private boolean isThere(String member, Turn turn) {
+        return heard(member, turn) && !lost.isLost(member, turn.now(), detection(turn));
     }
 
     private boolean isSilent(String member, Turn turn) {
@@ -525,7 +565,7 @@ class Election implements Machine {
         if (change.isOver(members, turn.now())) {
             relist(turn);
         }
-        if (forgot || !known || !members.contains(self) || !hearsMajority(turn)) {
+        if (forgot || abstains(turn) || !known || !members.contains(self) || !hearsMajority(turn)) {
             phase = Phase.BOOTING;
             counting.end();
             date = Turn.NEVER;
@@ -637,7 +677,7 @@ class Election implements Machine {
         } else if (!target.equals(counting.base())) {
             turn.goal(ListGoal.LIST_CHANGED);
         }
-        Seating seating = Seating.of(last, counting, seats(target), each -> heard(each, turn));
+        Seating seating = Seating.of(last, counting, seats(target), each -> isThere(each, turn));
         if (seating.replaces()) {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         }
@@ -697,6 +737,9 @@ class Election implements Machine {
     private void ask(Turn turn) {
         if (!started || forgot) {
             return;
+        } else if (abstains(turn)) {
+            turn.timer(ASK, abstainsUntil);
+            return;
         }
         if (!isStuck()) {
             record(bound(), turn);
@@ -728,13 +771,14 @@ class Election implements Machine {
         if (answer.view().compareTo(adopted.id()) < 0) {
             sayLeaders(member, turn);
         } else if (answer.view().equals(adopted.id()) && !adopted.id().equals(ViewId.NONE)) {
+            unconfirmed.remove(member);
             confirmations.confirmed(member, answer.asked(), answer.bound());
         }
     }
 
     /** What a majority has confirmed and recorded. */
     private void lease(Turn turn) {
-        if (adopted.id().equals(ViewId.NONE) || forgot) {
+        if (adopted.id().equals(ViewId.NONE) || forgot || abstains(turn)) {
             return;
         }
         if (!isStuck()) {
@@ -759,7 +803,10 @@ class Election implements Machine {
 
     private void learn(Turn turn) {
         View latest = reminders.latest();
-        List<String> list = lists.of(latest);
+        List<String> list = new ArrayList<>(lists.of(latest));
+        if (latest.id().equals(ViewId.NONE)) {
+            strangers.stream().filter(each -> !list.contains(each)).forEach(list::add);
+        }
         boolean mayHaveVoted = false;
         for (List<String> each : reminders.lists(list)) {
             mayHaveVoted |= each.contains(self);
@@ -772,6 +819,7 @@ class Election implements Machine {
         promised = reminders.promised(promised);
         recorded = reminders.recorded(recorded, settings.bounds());
         forgot = false;
+        strangers.clear();
         record(turn);
         if (latest.id().compareTo(promised) >= 0 && !latest.id().equals(ViewId.NONE)) {
             adopt(latest, true, recorded, turn);
@@ -792,6 +840,7 @@ class Election implements Machine {
         } else if (phase == Phase.ELECTED && next == Turn.NEVER && members.size() > 1) {
             next = turn.now() + detection(turn); // whether leaders are heard
         }
+        next = abstains(turn) ? Turn.earlier(next, abstainsUntil) : next;
         lookAt = Turn.earlier(next, Turn.due(lookAt, turn.now()) ? Turn.NEVER : lookAt); // messages put it off never
         turn.timer(LOOK, lookAt);
     }
@@ -858,6 +907,8 @@ class Election implements Machine {
         copy.opened = opened;
         copy.waited = waited;
         copy.listened = listened;
+        copy.abstainsUntil = abstainsUntil;
+        copy.strangers.addAll(strangers);
         copy.recordedOnce = recordedOnce;
         copy.promised = promised;
         copy.adopted = adopted;
@@ -871,6 +922,7 @@ class Election implements Machine {
         copy.reminders = reminders.copy();
         copy.lost = lost.copy();
         copy.confirmations = confirmations.copy();
+        copy.unconfirmed.putAll(unconfirmed);
         copy.early.putAll(early);
         copy.change = change.copy();
         copy.leased = leased;
@@ -884,6 +936,7 @@ class Election implements Machine {
     public void encode(StateEncoder out) {
         lists.encode(out);
         out.value(members).value(fellows).put(self).put(life).put(random).value(phase);
+        out.time(abstainsUntil).value(strangers);
         out.put(started).put(forgot).put(opened).put(waited).put(listened).put(recordedOnce);
         out.value(promised)
                 .value(adopted)
@@ -898,6 +951,8 @@ class Election implements Machine {
         reminders.encode(out);
         lost.encode(out);
         confirmations.encode(out);
+        out.put(unconfirmed.size());
+        unconfirmed.forEach((member, since) -> out.put(member).time(since));
         out.value(early).time(leased).time(lookAt).put(wanted).put(granted);
     }
 }

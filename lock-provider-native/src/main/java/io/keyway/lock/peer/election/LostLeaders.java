@@ -21,6 +21,12 @@ final class LostLeaders {
         return lost;
     }
 
+    /** Whether that one was not heard for so long. */
+    boolean isLost(String leader, long now, long detection) {
+        Long first = since.get(leader);
+        return first != null && now - first >= detection;
+    }
+
     void forget() {
         since.clear();
     }

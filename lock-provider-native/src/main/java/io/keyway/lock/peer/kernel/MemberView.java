@@ -23,6 +23,15 @@ public interface MemberView {
     boolean quarantined();
 
     /**
+     * When the quarantine of a start ends, on the cell's clock; {@link Turn#NEVER} if it is over, or if that is not
+     * known yet. Of a member whose longest lease was longer in a former life it is further away than {@link
+     * #quarantine()}.
+     */
+    default long opensAt() {
+        return Turn.NEVER;
+    }
+
+    /**
      * Whether nothing was ever granted in this cluster before this life of the member, as far as all members know;
      * false as long as they have not said so.
      */

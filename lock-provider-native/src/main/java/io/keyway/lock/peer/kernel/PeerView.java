@@ -89,6 +89,12 @@ public interface PeerView {
     /** After {@link PeerSuspected} it has answered. */
     record PeerTrusted(String member) implements Call {}
 
+    /**
+     * Somebody has proved itself as a member of this cluster and takes this one for a member, too: one that is in none
+     * of the lists here, or that runs with another algorithm or other settings.
+     */
+    record Stranger(String member) implements Call {}
+
     /** All members run with the list of this one. */
     record ListConfirmed() implements Call {}
 }

@@ -63,7 +63,7 @@ public record Quarantine(Duration duration, String reason, Duration kept, Durati
         if (left <= 0) {
             return none("every lease of the last life has ended on the boot clock");
         }
-        Duration wait = shorter(Duration.ofNanos(left), full(longest(stored, settings)));
+        Duration wait = shorter(Duration.ofNanos(left), wait(stored, settings, leases));
         String why = "leases of the last life may be held for another " + seconds(wait);
         return new Quarantine(wait, why, kept, Duration.ofNanos(left));
     }
@@ -88,14 +88,24 @@ public record Quarantine(Duration duration, String reason, Duration kept, Durati
     private static Quarantine whole(
             Optional<StoredRecord> stored, MemberSettings settings, int leases, MachineFacts facts, String why) {
         Duration full = full(stored.map(known -> longest(known, settings)).orElse(settings.maxTtl()));
+        Duration wait = stored.map(known -> wait(known, settings, leases)).orElse(full);
         Duration kept = stored.map(known -> kept(known, facts)).orElse(Duration.ZERO);
         Duration left = Duration.ofNanos(
                 stored.map(known -> left(known, facts).orElse(0)).orElse(0L));
         return new Quarantine(
-                full,
-                why + "; leases of an earlier life may last up to " + seconds(full),
+                wait,
+                why + "; leases of an earlier life may last up to " + seconds(wait),
                 kept,
                 longer(full.multipliedBy(leases), longer(kept, left)));
+    }
+
+    /**
+     * How long a life waits at most. Machines add to that what they have promised to other members, in leases of this
+     * life: if those of a former life were longer, it waits for these as well.
+     */
+    private static Duration wait(StoredRecord stored, MemberSettings settings, int leases) {
+        Duration longest = longest(stored, settings);
+        return full(longest).multipliedBy(longest.compareTo(settings.maxTtl()) > 0 ? leases : 1);
     }
 
     private static Duration shorter(Duration one, Duration two) {

@@ -11,6 +11,9 @@ interface Fellows {
     /** Whether that is another member, or somebody who may become one. */
     boolean knows(String member);
 
+    /** As of {@link io.keyway.lock.peer.kernel.PeerView.Stranger}; it was refused. */
+    void refused(String member);
+
     /** The ids of all members of the list that counts. */
     List<String> members();
 }

@@ -113,6 +113,13 @@ final class Handshake {
         return null;
     }
 
+    /** Whether a member that is refused so is one of the same cluster. */
+    static boolean isOfCluster(Refuse refusal) {
+        return refusal.code() == RefuseCode.NOT_LISTED
+                || refusal.code() == RefuseCode.ALGORITHM
+                || refusal.code() == RefuseCode.SETTINGS;
+    }
+
     static Refuse refuse(RefuseCode code, String field, long here, long there) {
         return new Refuse(code, field, Long.toString(here), Long.toString(there));
     }

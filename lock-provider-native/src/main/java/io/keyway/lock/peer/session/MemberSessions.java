@@ -217,6 +217,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
+    public long opensAt() {
+        return quarantined ? quarantineUntil : Turn.NEVER;
+    }
+
+    @Override
     public boolean isFirstUse() {
         return firstUse;
     }

@@ -181,6 +181,11 @@ public final class PeerGroup implements PeerView, Fellows {
     }
 
     @Override
+    public void refused(String member) {
+        tell(new Stranger(member), sessions.turn());
+    }
+
+    @Override
     public void follow(List<String> list, Collection<String> talkedTo) {
         if (!elastic) {
             PeerView.super.follow(list, talkedTo);

@@ -100,6 +100,9 @@ final class ServerHandshake {
         }
         Refuse difference = Handshake.difference(hello, settings, membership, peers);
         if (difference != null) {
+            if (hello.role() == Role.MEMBER && peers != null && Handshake.isOfCluster(difference)) {
+                peers.refused(hello.from());
+            }
             refuse(link, difference, turn);
             return null;
         }

@@ -194,6 +194,19 @@ class BakeryViewsTest {
                 .allMatch(leader -> world.letIn(leader).equals(holder));
     }
 
+    /** Holders would lose the second of three leaders while the successor of the first one is silent. */
+    @Test
+    void aMemberThatHasJustStartedRemovesNoLeaderEither() {
+        BakeryWorld world = new BakeryWorld(FIVE);
+        assertThat(world.remove("e", "b")).doesNotContain("elected lately");
+        world.elect("a", "d");
+        List.of(FIVE).forEach(world::hears);
+        world.run();
+        assertThat(world.remove("e", "b")).contains("elected lately");
+        world.restart("e", false);
+        assertThat(world.remove("e", "b")).contains("elected lately");
+    }
+
     @Test
     void whoLosesItsSeatForgetsAndBeginsAnewWhenItGetsAnotherOne() {
         BakeryWorld world = new BakeryWorld(FIVE);

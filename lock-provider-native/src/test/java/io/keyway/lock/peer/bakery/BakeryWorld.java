@@ -18,6 +18,7 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.spi.Owner;
 import java.util.ArrayDeque;
@@ -108,6 +109,15 @@ final class BakeryWorld {
     void list(List<String> members, MemberNumbers numbers) {
         ViewId id = new ViewId(view.id().round() + 1, members.get(0), 1);
         view = new View(id, view.seats(), false, members, numbers);
+    }
+
+    /** A client asks that member to remove another one; returns why it does not, or an empty text. */
+    String remove(String at, String member) {
+        Node node = node(at);
+        LockMessage.ChangeMembers wish = new LockMessage.ChangeMembers(BakeryKeys.HOME, 1, member, false);
+        node.home.received(new Peer(ids.size() + 1), wish, node);
+        node.settle();
+        return node.answer == null ? "" : node.answer.why();
     }
 
     /** That member hears of the latest view. */
@@ -397,6 +407,7 @@ final class BakeryWorld {
         long draws;
         boolean quarantined;
         int lives = 1;
+        LockMessage.@Nullable Members answer;
 
         Node(String id) {
             this.id = id;
@@ -491,6 +502,12 @@ final class BakeryWorld {
         }
 
         @Override
+        public long send(Peer to, Message message) {
+            answer = message instanceof LockMessage.Members said ? said : answer;
+            return 1;
+        }
+
+        @Override
         public long send(String member, Message message) {
             if (!up.containsKey(member)) {
                 return 0;
@@ -531,7 +548,7 @@ final class BakeryWorld {
 
         @Override
         public String member(Peer from) {
-            return ids.get((int) from.session() - 1);
+            return from.session() > ids.size() ? "" : ids.get((int) from.session() - 1);
         }
 
         @Override

@@ -6,6 +6,7 @@ import static io.keyway.lock.peer.election.ElectionWorld.SECOND;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.election.ElectionCall.ChangeMembers;
+import io.keyway.lock.peer.kernel.PeerView;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -122,6 +123,42 @@ class ElectionListsTest {
 
         assertThat(world.leased("c")).isTrue();
         assertThat(world.leasedViews()).hasSize(1);
+    }
+
+    /** A supervisor starts it as ever, and its directory is not mounted: the list of its first start is on the line. */
+    @Test
+    void theFirstMemberOfAGrownClusterThatHasForgottenDoesNotElectItselfAlone() {
+        world.start("a", false, List.of("a"));
+        world.pass(SECOND);
+        for (String id : List.of("b", "c")) {
+            join(id, List.of("a"));
+            change("a", id, true);
+            world.pass(10 * SECOND);
+        }
+        assertList("a", "a", "b", "c");
+        world.end("a");
+        world.pass(20 * SECOND);
+        assertThat(world.leased("b")).isTrue();
+
+        world.start("a", true, List.of("a"));
+        world.pass(LEASE);
+        world.open("a");
+        world.pass(20 * SECOND);
+
+        assertThat(world.leasedViews()).hasSize(1);
+        assertList("a", "a", "b", "c");
+        assertThat(world.leased("a")).isTrue();
+    }
+
+    /** Those that know it are not reached in time, or run with another algorithm: it waits. */
+    @Test
+    void whoHasForgottenWaitsForAMemberThatTakesItForOne() {
+        world.start("a", true, List.of("a"));
+        world.node("a").election.called(new PeerView.Stranger("b"), world.node("a"));
+        world.pass(LEASE);
+        world.open("a");
+        world.pass(60 * SECOND);
+        assertThat(world.view("a")).isEqualTo(View.NONE);
     }
 
     @Test

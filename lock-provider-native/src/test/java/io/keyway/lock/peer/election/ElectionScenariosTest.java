@@ -63,6 +63,34 @@ class ElectionScenariosTest {
         assertThat(world.view("a").seats()).hasSize(3);
     }
 
+    /** It is heard, and does not know that it leads: it serves nobody for as long as it waits for what it forgot. */
+    @Test
+    void aLeaderThatComesBackSoonAndHasForgottenLosesItsSeat() {
+        ElectionWorld world = new ElectionWorld(FIVE).start();
+        String gone = world.view("a").leaders().get(0);
+        world.end(gone);
+        world.pass(SECOND);
+        world.start(gone, true);
+        world.pass(20 * SECOND);
+        String other = gone.equals("a") ? "b" : "a";
+        assertThat(world.view(other).leaders()).hasSize(3).doesNotContain(gone);
+        assertThat(world.leased(other)).isTrue();
+    }
+
+    /** Others compute by the leases of today how long leaders are silent; what was confirmed by longer ones lasts. */
+    @Test
+    void aMemberWhoseLeasesWereLongerNeitherVotesNorConfirmsBeforeTheyAreOver() {
+        ElectionWorld world = new ElectionWorld("a", "b", "c").start();
+        world.end("a");
+        world.startsAfterLongerLeases("a", 60 * SECOND);
+        world.end("b");
+        world.pass(60 * SECOND - world.node("a").quarantine() - 1);
+        assertThat(world.leased("c")).as("by itself alone").isFalse();
+        assertThat(node(world, "a").election.phase()).isEqualTo(Election.Phase.BOOTING);
+        world.pass(20 * SECOND);
+        assertElected(world, "a", "c");
+    }
+
     /** They open one after the other, and who opens late has not heard the dates of the others. */
     @Test
     void aClusterThatHasNeverRunElectsAtOnceWhenAllHaveOpened() {

@@ -40,6 +40,9 @@ final class ElectionWorld {
     private final Map<String, List<Runnable>> held = new HashMap<>();
 
     private long now = 7;
+    /** As of the members that start next. */
+    private long opensAt = Turn.NEVER;
+
     private long draws;
 
     /** Members that have not started; the usual settings. */
@@ -83,6 +86,12 @@ final class ElectionWorld {
             meet(id, other);
         }
         settle();
+    }
+
+    /** A start with its file, of a member that is quarantined for so long, since its leases were longer before. */
+    void startsAfterLongerLeases(String id, long nanos) {
+        opensAt = now + nanos;
+        start(id, false);
     }
 
     void end(String id) {
@@ -167,6 +176,15 @@ final class ElectionWorld {
         if (linked(one, two) && node(one).up(two)) {
             node(one).election.called(new PeerView.PeerUp(two, false), node(one));
             node(two).election.called(new PeerView.PeerUp(one, false), node(two));
+        } else if (linked(one, two)) {
+            dialsInVain(one, two);
+            dialsInVain(two, one);
+        }
+    }
+
+    private void dialsInVain(String one, String two) {
+        if (node(one).knows(two) && !node(two).knows(one)) {
+            node(two).election.called(new PeerView.Stranger(one), node(two));
         }
     }
 
@@ -380,6 +398,11 @@ final class ElectionWorld {
         @Override
         public long epoch() {
             return 1;
+        }
+
+        @Override
+        public long opensAt() {
+            return opensAt;
         }
 
         @Override

@@ -506,6 +506,24 @@ class MemberFileTest {
         }
     }
 
+    /** What it has promised to other members lasts for leases of that life, and machines add those of this one. */
+    @Test
+    void aMemberWithAShorterLongestTtlWaitsForAllThatItPromisedByTheLongerOne() throws IOException {
+        long longer = Duration.ofSeconds(60).toNanos();
+        try (MemberFile file = open()) {
+            file.force(new MemberRecord(5, longer, BootClock.horizon(facts, longer)));
+        }
+        facts.file(path);
+        settings = new MemberSettings("cluster", "node", 1, 3, Duration.ofSeconds(10), 1, "(dev=1,ino=2)");
+        try (MemberFile file = open()) {
+            assertThat(file.start()).isInstanceOf(Foreign.class);
+            Quarantine wait = file.previousRun(Optional.empty(), 2, facts.nano).quarantine();
+            assertThat(wait.duration()).isEqualTo(FULL.multipliedBy(2));
+            assertThat(file.previousRun(Optional.empty(), 1, facts.nano).waitNanos())
+                    .isEqualTo(FULL.toNanos());
+        }
+    }
+
     // What is beside the file
 
     @Test
