@@ -25,7 +25,9 @@ CONSTANTS
     Readers,    \* those of them that ask as readers; all others are writers
     Leaders,    \* a set of model values
     Rounds,     \* how many requests each home makes
-    Restarts,   \* how many restarts of leaders there are
+    Restarts,   \* how many restarts of single leaders there are
+    Outages,    \* how many times all leaders end at once, and start again
+    Losses,     \* how many of these starts find no directory
     Crashes,    \* how many leaders may stop for ever
     Withdrawals, \* whether clients cease to wait
     B1,         \* what a leader has active keeps out what excludes it, until it is over or given back
@@ -36,6 +38,7 @@ CONSTANTS
     B5,         \* a restarted leader is silent until its horizon: then nothing is counted that its former lives said
     Ahead,      \* the horizon is on disk before an activation leaves that it is to cover
     Forward,    \* the first record of a life has the horizon that it has found: a second start waits for it, too
+    Whole,      \* a life that finds no directory waits for everybody
     B6,         \* an acknowledgement is that of one life of a leader
     Floor       \* a leader refuses tickets up to the highest that held, and a new life up to all of its former ones
 
@@ -64,7 +67,7 @@ VARIABLES
     last,       \* [all, writers]: the highest token that was held
     since,      \* [Homes -> token]: the highest one that was held when it asked
     wrong,      \* what was broken, if anything was
-    budget      \* [restarts, crashes] that are left
+    budget      \* [restarts, outages, losses, crashes] that are left
 
 leaderVars == <<life, state, table, active, asked, floor, high, waits>>
 homeVars   == <<phase, round, left, refused, ticket, best, entered, acks, known, since>>
@@ -106,7 +109,7 @@ Init ==
     /\ last = None2
     /\ since = [h \in Homes |-> Zero]
     /\ wrong = ""
-    /\ budget = [restarts |-> Restarts, crashes |-> Crashes]
+    /\ budget = [restarts |-> Restarts, outages |-> Outages, losses |-> Losses, crashes |-> Crashes]
 
 -----------------------------------------------------------------------------
 (* Homes *)
@@ -191,7 +194,7 @@ Hear(h, l) ==
           /\ last' = IF locks THEN Raise(last, <<ticket[h], h>>, h) ELSE last
           /\ wrong' = IF locks /\ ~(Above(Bar(last, h), ticket[h], h) /\ Above(since[h], ticket[h], h))
                       THEN "a token that does not rise"
-                      ELSE IF locks /\ Restarts = 0 /\ \E g \in Homes \ {h} :
+                      ELSE IF locks /\ Restarts + Outages = 0 /\ \E g \in Homes \ {h} :
                                   /\ phase[g] = "ticketed" /\ ~Together(g, h)
                                   /\ Smaller(ticket[g], g, ticket[h], h)
                       THEN "a larger ticket before a smaller one"
@@ -293,23 +296,45 @@ Serve(h, l) ==
                      IN Settle(l, tab, active[l] \ back, asked[l] \ back, floor[l], toHome)
     /\ UNCHANGED <<life, state, waits, homeVars, last, wrong, budget>>
 
-\* It ends, and starts with an empty table; its disk says how far its tickets went, and how long it is silent.  Its
-\* horizon was behind all that it has let in, and behind what it still waited for.
+\* Which of those that start find no directory.
+Gone(ls) == {g \in SUBSET ls : Cardinality(g) <= budget.losses}
+
+\* These leaders end, and start with empty tables.  Their disks say how far their tickets went, and how long they are
+\* silent.  A horizon was behind all that its leader has let in, and behind what that still waited for.  A leader that
+\* finds no directory waits for everybody, and its next life for the rest of that.
+Anew(ls, gone) ==
+    /\ \E late \in [ls -> IF Ahead THEN {{}} ELSE SUBSET Homes] :
+          /\ \A l \in ls : late[l] \subseteq active[l]
+          /\ waits' = [l \in Leaders |->
+                         IF l \notin ls THEN waits[l]
+                         ELSE IF l \in gone THEN (IF Whole THEN Homes ELSE {})
+                         ELSE (active[l] \ late[l]) \cup (IF Forward THEN waits[l] ELSE {})]
+    /\ life' = [l \in Leaders |-> IF l \in ls THEN life[l] + 1 ELSE life[l]]
+    /\ state' = [l \in Leaders |-> IF l \notin ls THEN state[l] ELSE IF B5 THEN "silent" ELSE "serving"]
+    /\ table' = [l \in Leaders |-> IF l \in ls THEN [h \in Homes |-> None] ELSE table[l]]
+    /\ active' = [l \in Leaders |-> IF l \in ls THEN {} ELSE active[l]]
+    /\ asked' = [l \in Leaders |-> IF l \in ls THEN {} ELSE asked[l]]
+    /\ floor' = [l \in Leaders |->
+                   IF l \notin ls THEN floor[l]
+                   ELSE LET low == <<high[l], Cardinality(Homes)>>
+                        IN IF Floor /\ l \notin gone THEN [all |-> low, writers |-> low] ELSE None2]
+    /\ high' = [l \in Leaders |-> IF l \in ls /\ (l \in gone \/ ~Floor) THEN 0 ELSE high[l]]
+    /\ toLeader' = [h \in Homes |-> [l \in Leaders |-> IF l \in ls THEN <<>> ELSE toLeader[h][l]]]
+    /\ UNCHANGED <<toHome, homeVars, last, wrong>>
+
+\* One ends, and starts.
 Restart(l) ==
     /\ budget.restarts > 0 /\ state[l] # "stopped"
-    /\ budget' = [budget EXCEPT !.restarts = @ - 1]
-    /\ \E late \in IF Ahead THEN {{}} ELSE SUBSET active[l] :
-          waits' = [waits EXCEPT ![l] = (active[l] \ late) \cup (IF Forward THEN @ ELSE {})]
-    /\ life' = [life EXCEPT ![l] = @ + 1]
-    /\ state' = [state EXCEPT ![l] = IF B5 THEN "silent" ELSE "serving"]
-    /\ table' = [table EXCEPT ![l] = [h \in Homes |-> None]]
-    /\ active' = [active EXCEPT ![l] = {}]
-    /\ asked' = [asked EXCEPT ![l] = {}]
-    /\ floor' = [floor EXCEPT ![l] = LET low == <<high[l], Cardinality(Homes)>>
-                                     IN IF Floor THEN [all |-> low, writers |-> low] ELSE None2]
-    /\ high' = IF Floor THEN high ELSE [high EXCEPT ![l] = 0]
-    /\ toLeader' = [h \in Homes |-> [toLeader[h] EXCEPT ![l] = <<>>]]
-    /\ UNCHANGED <<toHome, homeVars, last, wrong>>
+    /\ \E gone \in Gone({l}) :
+          /\ budget' = [budget EXCEPT !.restarts = @ - 1, !.losses = @ - Cardinality(gone)]
+          /\ Anew({l}, gone)
+
+\* The power fails: all end at once, and start.
+Outage ==
+    /\ budget.outages > 0 /\ \A l \in Leaders : state[l] # "stopped"
+    /\ \E gone \in Gone(Leaders) :
+          /\ budget' = [budget EXCEPT !.outages = @ - 1, !.losses = @ - Cardinality(gone)]
+          /\ Anew(Leaders, gone)
 
 \* Its horizon is over: those that it waits for count it no more, and what they still hear of its former lives is too
 \* old to be counted.
@@ -337,6 +362,7 @@ Next ==
     \/ \E h \in Homes : Enter(h) \/ Unlock(h) \/ Withdraw(h) \/ Tell(h) \/ StartOver(h)
     \/ \E h \in Homes, l \in Leaders : Hear(h, l) \/ Meet(h, l) \/ Serve(h, l) \/ Forget(h, l)
     \/ \E l \in Leaders : Restart(l) \/ Speak(l) \/ Stop(l)
+    \/ Outage
     \/ Done
 
 Spec == Init /\ [][Next]_vars
@@ -352,6 +378,12 @@ NoGhost ==
     \A h \in Homes, l \in Leaders :
         (state[l] = "serving" /\ known[h][l] = life[l] /\ toLeader[h][l] = <<>> /\ table[l][h].is # "none")
             => (Live(h) /\ table[l][h].r = round[h])
+
+\* A leader waits for each home that may count a former life of it: with two leaders, one that forgets breaks nothing
+\* that Exclusion sees.
+Awaited ==
+    \A h \in Homes, l \in Leaders :
+        (acks[h][l] \notin {0, life[l]} /\ state[l] # "stopped") => (state[l] = "silent" /\ h \in waits[l])
 
 Symmetry == Permutations(Leaders)
 =============================================================================

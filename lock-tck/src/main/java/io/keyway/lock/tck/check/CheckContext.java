@@ -162,11 +162,7 @@ public final class CheckContext extends CheckSteps implements AutoCloseable {
 
     /** Removes what is left in a place for tests, of which no client is open. */
     public void removeLeftovers() throws Exception {
-        LockUrl place = run.place().left().orElse(null);
-        if (place != null) {
-            TestPlace.remove(url(), place, subject().loader(), patience());
-            run.place().cleared();
-        }
+        run.place().removeLeft(patience());
     }
 
     /** The subject's server, for checks with {@link Requirement#SERVER} or {@link Requirement#PAUSE}. */

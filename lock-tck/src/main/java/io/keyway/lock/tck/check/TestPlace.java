@@ -39,8 +39,8 @@ public final class TestPlace {
     /** Those that were opened since something may be left. */
     private final List<LockClient> clients = new ArrayList<>();
 
-    /** So many are being opened. */
-    private int opening;
+    /** So many are being opened, or remove what is left. */
+    private int working;
 
     private boolean ending;
 
@@ -121,35 +121,51 @@ public final class TestPlace {
      * @throws IllegalStateException while what is left is removed at the end of this JVM
      */
     LockClient open(Supplier<LockClient> how) {
-        synchronized (this) {
-            if (ending) {
-                throw new IllegalStateException("this JVM ends, and " + left + " is cleared: no client is opened");
-            }
-            opening++;
+        if (!begins()) {
+            throw new IllegalStateException("this JVM ends, and " + left + " is cleared: no client is opened");
         }
         LockClient client = null;
         try {
             client = how.get();
             return client;
         } finally {
-            opened(client);
+            ended(client);
         }
     }
 
-    private synchronized void opened(@Nullable LockClient client) {
-        opening--;
+    /** Removes what is left there, of which no client is open; unless that is done since this JVM ends. */
+    void removeLeft(Duration limit) throws Exception {
+        LockUrl where = left().orElse(null);
+        if (where == null || !begins()) {
+            return;
+        }
+        try {
+            remove(subject, where, loader, limit);
+        } finally {
+            ended(null);
+        }
+        cleared();
+    }
+
+    private synchronized boolean begins() {
+        working += ending ? 0 : 1;
+        return !ending;
+    }
+
+    private synchronized void ended(@Nullable LockClient client) {
+        working--;
         if (client != null && left != null) {
             clients.add(client);
         }
         notifyAll();
     }
 
-    /** No client is opened from now on; returns those that may write, unless one is being opened for too long. */
+    /** No client is opened from now on; returns those that may write, unless one takes too long to open. */
     private synchronized List<LockClient> end(Duration limit) {
         ending = true;
         long from = System.nanoTime();
         try {
-            for (long rest = limit.toNanos(); opening > 0 && rest > 0; rest = limit.toNanos() - passed(from)) {
+            for (long rest = limit.toNanos(); working > 0 && rest > 0; rest = limit.toNanos() - passed(from)) {
                 TimeUnit.NANOSECONDS.timedWait(this, rest);
             }
         } catch (InterruptedException e) {
@@ -171,10 +187,10 @@ public final class TestPlace {
     /** A provider that hangs must not keep the JVM. */
     void removeAtExit(LockUrl where) {
         long from = System.nanoTime();
-        List<Thread> closes = end(AT_EXIT.dividedBy(8)).stream()
+        List<Thread> closes = end(AT_EXIT.dividedBy(4)).stream()
                 .map(client -> begin("tck-place-close", client::close))
                 .toList();
-        closes.forEach(close -> join(close, from, AT_EXIT.dividedBy(4)));
+        closes.forEach(close -> join(close, from, AT_EXIT.dividedBy(2)));
         Thread work = begin(
                 "tck-place-removal",
                 () -> obstacle(subject, where, loader, AT_EXIT.dividedBy(2))
@@ -217,7 +233,10 @@ public final class TestPlace {
                 throw new IllegalStateException(
                         "a lock that is held at " + subject + " keeps others out there, so that it may be in use");
             }
-            there.unwrap(Leftovers.class).remove(limit);
+        }
+        // A client that has taken locks there may still write what was not answered in time.
+        try (LockClient remover = Locks.open(place, named, loader)) {
+            remover.unwrap(Leftovers.class).remove(limit);
         }
     }
 
