@@ -72,7 +72,7 @@ final class NodeLocks {
         /** Asks for a part of a lock that is held without it, if it may be asked for now. */
         void askSpare(LockName part, LockMode mode);
 
-        /** Whether that lock does not count on the request for its part; another one may need the same level of a tree. */
+        /** Whether its lock does without the request for that part; another one may need the same level of a tree. */
         void spare(LockName part, boolean spare);
 
         /** Too few nodes answer. All parts have been taken back. */

@@ -149,10 +149,9 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Whether each verb surely ends within its limit, and within a second when its thread is interrupted, whatever the
-     * store and the network do (rule LK-1505 asks it of all). It is asked before each call, on the thread that would
-     * make it. The kit then lets a caller that waits anyhow make the call on
-     * its own thread, which saves two changes of thread; otherwise calls run on threads of the kit, and one that
-     * outlasts its limit keeps no caller.
+     * store and the network do (rule LK-1505). It is asked before each call, on the thread that would make it. The kit
+     * then lets a caller that waits anyhow make the call on its own thread, which saves two changes of thread;
+     * otherwise calls run on threads of the kit, and one that outlasts its limit keeps no caller.
      *
      * @return whether the kit may call on the thread of a caller that waits
      */

@@ -66,8 +66,8 @@ public final class NativeOptions {
     public static final Option<Host> HOST = Option.choice("host", Host.class)
             .withDefault(Host.INPROCESS)
             .withDescription(
-                    "what serves the locks of this machine (local) if nothing does yet: this process, a process of its own, "
-                            + "or none");
+                    "what serves the locks of this machine (local) if nothing does yet: this process, a process of its"
+                            + " own, or none");
 
     /**
      * The byte of clients.lock of a process that must be dead too before this client counts as dead, such as a

@@ -58,9 +58,8 @@ final class RedisGuarantees {
                                 + "takes"),
                 new Guarantee(
                         Grade.NO,
-                        "replicas learn of a grant after the answer: one that takes over may lack a grant or its last renewal, "
-                                + "and"
-                                + " what it lacks is given again; "
+                        "replicas learn of a grant after the answer: one that takes over may lack a grant or its last"
+                                + " renewal, and what it lacks is given again; "
                                 + window),
                 LockOptions.MIN_TTL,
                 LockOptions.MAX_TTL);

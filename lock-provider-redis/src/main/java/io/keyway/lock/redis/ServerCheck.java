@@ -62,8 +62,8 @@ final class ServerCheck implements RedisLink.Visit {
                 return Optional.empty();
             }
             return Optional.of(server + " lets this client send no messages: " + e.getMessage()
-                    + " Others that wait for a lock are not notified when this client releases it, and find out later by "
-                    + "themselves."
+                    + " Others that wait for a lock are not notified when this client releases it, and find out later"
+                    + " by themselves."
                     + " Give its user +publish and the channels of the prefix.");
         }
     }

@@ -60,6 +60,11 @@ public final class BackendProbe {
         return backend.unwrap(RowStore.class);
     }
 
+    /** Whether it says of a call of this thread that an interrupt ends it. */
+    public boolean isPrompt() {
+        return backend.prompt();
+    }
+
     /** A new request for that lock that waits in the queue. */
     public Request request(String name, Duration ttl) {
         return request(name, LockMode.EXCLUSIVE, ttl);

@@ -126,6 +126,12 @@ final class LostAnswerChecks {
     void anInterruptEndsAnAttemptAtWhicheverStepItIs(CheckContext t) throws Exception {
         ClientLink link = t.link("unanswered");
         BackendProbe probe = t.probe(link, "unanswered");
+        if (!probe.isPrompt()) {
+            throw t.skipped(
+                    Verdict.NOT_APPLICABLE,
+                    "the backend does not say that it is prompt(): its calls run on threads of the kit, until their"
+                            + " limit");
+        }
         prepare(t, probe, t.longer(4));
         long end = t.now() + t.patience().toNanos();
         boolean[] whole = new boolean[1];

@@ -156,9 +156,18 @@ public final class WiredProvider extends ReferenceProvider {
             super.start(signals, client);
         }
 
+        private boolean takesSteps() {
+            return defect.endsWith("steps") || defect.equals(DEAF) || defect.equals(WRONG);
+        }
+
+        @Override
+        public boolean prompt() {
+            return takesSteps();
+        }
+
         @Override
         public Attempt attempt(Request request, Duration limit) throws Exception {
-            if (!defect.endsWith("steps") && !defect.equals(DEAF) && !defect.equals(WRONG)) {
+            if (!takesSteps()) {
                 ask(limit);
                 return super.attempt(request, limit);
             }
