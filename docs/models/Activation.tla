@@ -28,7 +28,7 @@ CONSTANTS
     Restarts,   \* how many restarts of single leaders there are
     Outages,    \* how many times all leaders end at once, and start again
     Losses,     \* how many of these starts find no directory
-    Crashes,    \* how many leaders may stop for ever
+    Crashes,    \* how many leaders may stop forever
     Withdrawals, \* whether clients cease to wait
     B1,         \* what a leader has active keeps out what excludes it, until it is over or given back
     B2,         \* a leader activates the smallest ticket, and nobody over the head of one that is entering

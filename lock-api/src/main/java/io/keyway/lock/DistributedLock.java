@@ -49,7 +49,7 @@ public interface DistributedLock {
 
     /**
      * Waits for the lock, through outages of the store; throws only what retrying cannot cure. Without an end: a second
-     * {@code acquire()} by whoever holds the lock waits for ever, since the lease is the ownership, not the thread.
+     * {@code acquire()} by whoever holds the lock waits forever, since the lease is the ownership, not the thread.
      *
      * @return the lease, held and already being renewed
      * @throws InterruptedException if interrupted before or while waiting; nothing is held then

@@ -17,7 +17,7 @@ public final class JavaLocks {
      *   <li>{@code lock()} is not ended by an interrupt and keeps its place in the queue.
      *   <li>{@code lock()} waits for a future of the client, so that it must not be called where the client completes
      *       its futures: in a {@link LockListener}, in a dependent of a future, or elsewhere on the event executor, if
-     *       that has no other thread. It would wait for ever.
+     *       that has no other thread. It would wait forever.
      *   <li>{@code newCondition()} throws {@code UnsupportedOperationException}.
      * </ul>
      *

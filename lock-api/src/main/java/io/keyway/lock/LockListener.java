@@ -13,7 +13,7 @@ public interface LockListener {
      * <p>A listener that is slow holds up the other listeners and the dependents of futures of its client, and no lock:
      * events wait in a bounded queue, and what does not fit is counted and dropped. Never wait here for a future of the
      * same client ({@code join}, {@code get}) or in {@link JavaLocks#reentrant} for a lock: on the client's own event
-     * thread, which would have to complete it, that waits for ever. {@link DistributedLock#acquire()} and
+     * thread, which would have to complete it, that waits forever. {@link DistributedLock#acquire()} and
      * {@link Lease#release()} need no event thread.
      *
      * @param event what happened

@@ -179,7 +179,7 @@ final class LockView implements DistributedLock {
     private void limited() {
         if (quiet.isPresent()) {
             throw new UnsupportedOperationException("the writer of " + key + " is " + policy
-                    + ", and so may wait for ever: say how long it may wait, by tryAcquire(wait)");
+                    + ", and so may wait forever: say how long it may wait, by tryAcquire(wait)");
         }
     }
 

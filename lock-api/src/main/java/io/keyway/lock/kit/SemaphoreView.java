@@ -77,7 +77,7 @@ final class SemaphoreView implements DistributedSemaphore {
     }
 
     /**
-     * More permits than there are would wait for ever; without any resource at all, though, the caller may wait for
+     * More permits than there are would wait forever; without any resource at all, though, the caller may wait for
      * one.
      */
     private int capacityFor(int permits) {

@@ -204,7 +204,7 @@ final class StoreCalls implements StoreEffects {
         }
     }
 
-    /** The answer to the release of a grant with another id would be nobody's: its caller would wait for ever. */
+    /** The answer to the release of a grant with another id would be nobody's: its caller would wait forever. */
     private static void checkId(long id, Attempt result) {
         if (result instanceof Attempt.Granted granted && granted.grant().id() != id) {
             throw new IllegalStateException("the provider answered request " + id + " with a grant of id "

@@ -29,7 +29,7 @@ final class Transactions {
         }
     }
 
-    /** Of this client, for ever; 0 before its first transaction. */
+    /** Of this client, forever; 0 before its first transaction. */
     private final AtomicLong client = new AtomicLong();
 
     private final AtomicLong numbers = new AtomicLong();

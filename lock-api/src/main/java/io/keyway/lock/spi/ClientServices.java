@@ -43,7 +43,7 @@ public interface ClientServices {
     /**
      * Runs a task once, when the client begins to close; at once if it has begun.
      *
-     * @param task what ends what would wait for ever otherwise; it must be short
+     * @param task what ends what would wait forever otherwise; it must be short
      * @return how to drop it
      */
     Subscription onClose(Runnable task);

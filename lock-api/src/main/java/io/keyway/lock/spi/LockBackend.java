@@ -32,7 +32,7 @@ public interface LockBackend extends AutoCloseable {
      * interrupted.
      *
      * @param signals how the store speaks unasked; kept by the backend
-     * @param client the life of this client, which makes the ids of its requests unique for ever
+     * @param client the life of this client, which makes the ids of its requests unique forever
      * @throws Exception if the store cannot be reached; a {@link io.keyway.lock.LockException} that is not retryable
      *     fails each request that needs it
      */

@@ -40,7 +40,7 @@ public record Probe(Kind kind, Agent initiator, int priority, int age, long roun
     }
 
     /**
-     * Which transaction; for ever.
+     * Which transaction; forever.
      *
      * @param client drawn at random by its client when that was opened
      * @param number of that client's transactions

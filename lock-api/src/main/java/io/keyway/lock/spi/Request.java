@@ -11,7 +11,7 @@ import java.util.Optional;
 /**
  * A request for a grant.
  *
- * @param id unique within the client; with the incarnation unique for ever
+ * @param id unique within the client; with the incarnation unique forever
  * @param key which lock or semaphore
  * @param mode EXCLUSIVE or SHARED for a lock, PERMITS for a semaphore
  * @param permits how many; 1 for a lock
@@ -76,7 +76,7 @@ public record Request(
     /**
      * A request of a hard writer, of a reader, or for permits.
      *
-     * @param id unique within the client; with the incarnation unique for ever
+     * @param id unique within the client; with the incarnation unique forever
      * @param key which lock or semaphore
      * @param mode EXCLUSIVE or SHARED for a lock, PERMITS for a semaphore
      * @param permits how many; 1 for a lock
@@ -104,7 +104,7 @@ public record Request(
     /**
      * A request for permits of one resource, or for a lock.
      *
-     * @param id unique within the client; with the incarnation unique for ever
+     * @param id unique within the client; with the incarnation unique forever
      * @param key which lock or semaphore
      * @param mode EXCLUSIVE or SHARED for a lock, PERMITS for a semaphore
      * @param permits how many; 1 for a lock
@@ -130,7 +130,7 @@ public record Request(
     /**
      * A request for permits of one resource, or for a lock, that is not held at least for any time.
      *
-     * @param id unique within the client; with the incarnation unique for ever
+     * @param id unique within the client; with the incarnation unique forever
      * @param key which lock or semaphore
      * @param mode EXCLUSIVE or SHARED for a lock, PERMITS for a semaphore
      * @param permits how many; 1 for a lock

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An engine that throws where the interface does not say so: nobody waits for it for ever, and close ends all. */
+/** An engine that throws where the interface does not say so: nobody waits for it forever, and close ends all. */
 class FailingEngineTest extends ReferenceClients {
 
     private static final LockUrl URL = LockUrl.parse("lock:reference://failing?closeTimeout=2s&name=failing");

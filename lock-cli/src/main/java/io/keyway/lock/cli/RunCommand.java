@@ -66,7 +66,7 @@ final class RunCommand implements Callable<Integer> {
             names = "--wait",
             paramLabel = "TIME",
             converter = Durations.Wait.class,
-            description = "How long to wait for the lock, as 500ms, 10s, 5m or 1h; 0s tries once. Default: for ever.")
+            description = "How long to wait for the lock, as 500ms, 10s, 5m or 1h; 0s tries once. Default: forever.")
     private @Nullable Duration wait;
 
     @Option(
@@ -131,7 +131,7 @@ final class RunCommand implements Callable<Integer> {
         if (drain != null && wait == null) {
             throw new CommandException(
                     ExitCode.USAGE,
-                    "--drain needs --wait TIME: as long as readers come it gets nothing, which may be for ever.");
+                    "--drain needs --wait TIME: as long as readers come it gets nothing, which may be forever.");
         }
         List<LockName> names = names();
         CommandLineWords words = CommandLineWords.check(command, console.environment());

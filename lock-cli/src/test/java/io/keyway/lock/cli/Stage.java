@@ -91,7 +91,7 @@ final class Stage implements AutoCloseable {
         Files.createFile(directory.resolve("go"));
     }
 
-    /** A script that writes a name for ever and does not care for signals. */
+    /** A script that writes a name forever and does not care for signals. */
     String stubborn(String name) {
         return "trap '' TERM INT HUP; " + forever(name);
     }

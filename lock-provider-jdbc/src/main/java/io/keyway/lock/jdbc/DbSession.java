@@ -22,7 +22,7 @@ final class DbSession {
     /** The locks that this session has at the server; changed by whoever has {@link #use}. */
     final AtomicInteger locks = new AtomicInteger();
 
-    /** How long it may be idle until the server ends it, in milliseconds; 0 for ever. Of whoever has {@link #use}. */
+    /** How long it may be idle until the server ends it, in milliseconds; 0 forever. Of whoever has {@link #use}. */
     long idleMillis;
 
     /** When it was used last; of whoever has {@link #use}. */

@@ -270,7 +270,7 @@ class SessionModeTest {
             for (CompletableFuture<Lease> next : waiting) {
                 next.get(Patience.seconds(20), TimeUnit.SECONDS).close();
             }
-            // Nobody listens for ever.
+            // Nobody listens forever.
             await().until(() ->
                     server.number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2") == 0);
         }

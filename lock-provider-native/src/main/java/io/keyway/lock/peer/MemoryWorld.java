@@ -27,7 +27,7 @@ import java.util.function.BooleanSupplier;
  *   time, it fails with an {@code IllegalStateException} that says what to do, and its request is withdrawn.
  *   <li>{@code future.get(10, SECONDS)} has a limit of its own, which is real time, and lets no time pass. What the JDK
  *   makes of several futures ({@code CompletableFuture.allOf}, {@code anyOf}) knows no world: its {@code join} would
- *   wait for ever. Give it to {@link #advanceUntil(CompletionStage, Duration)}.
+ *   wait forever. Give it to {@link #advanceUntil(CompletionStage, Duration)}.
  * </ul>
  */
 public interface MemoryWorld {

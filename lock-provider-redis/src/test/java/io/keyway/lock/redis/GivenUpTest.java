@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a client gives up leaves nothing behind for ever, neither at the server nor in the client. */
+/** What a client gives up leaves nothing behind forever, neither at the server nor in the client. */
 class GivenUpTest {
     private static final Duration LONG = Duration.ofMinutes(5);
 

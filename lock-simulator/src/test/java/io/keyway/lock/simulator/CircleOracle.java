@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * each other, through that very grant or request, at some instant since it began the search that it acts on.
  * <i>Minimal</i>: no circle has two victims. <i>Complete</i>: while nothing is broken and a grant is on a circle,
  * somebody gives way within two of the longest times between searches, and the way of the messages; and by R15 nobody
- * waits for ever.
+ * waits forever.
  * <i>Terminating</i>: among so many only so many surrender before one has all that it wants, or gives up.
  * <i>Honest</i> is judged where a lock is given up ({@link AgentUser#release}).
  *

@@ -40,7 +40,7 @@ class LamportSimulationTest {
         assertThat(run(0, EVENTS).goals().missing(goals)).as("never reached").isEmpty();
     }
 
-    /** The end of a session once took back the request of another one, which waited for ever. */
+    /** The end of a session once took back the request of another one, which waited forever. */
     @Test
     void theEndOfASessionTakesBackItsOwnRequestsAlone() {
         assertThat(Campaigns.of(Profile.LAMPORT).run(1_099_511_628_149L).violation())

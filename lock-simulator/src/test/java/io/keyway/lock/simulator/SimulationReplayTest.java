@@ -107,7 +107,7 @@ class SimulationReplayTest {
                 """);
     }
 
-    /** R15: a client hung up every link that took more than 100 ms there and back, and dialled for ever. */
+    /** R15: a client hung up every link that took more than 100 ms there and back, and dialled forever. */
     @Test
     void aSlowLinkIsNotADeadOne() {
         assertClean("""
@@ -156,7 +156,7 @@ class SimulationReplayTest {
     }
 
     /**
-     * R15: a client went by the list of the member that it had met last, which was older, and asked for ever where it
+     * R15: a client went by the list of the member that it had met last, which was older, and asked forever where it
      * was sent away.
      */
     @Test

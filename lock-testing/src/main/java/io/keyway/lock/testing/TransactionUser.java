@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Takes two to five locks in one transaction, in random order and modes: step by step, and then it may be aborted, or
  * all at once, and then it may surrender. Mostly it waits without any limit, so that a deadlock which nobody resolves
- * keeps it for ever. Work that was aborted is tried again, with its age.
+ * keeps it forever. Work that was aborted is tried again, with its age.
  */
 final class TransactionUser {
     private static final int MOST_LOCKS = 5;

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Rank.</b> Who has the lower priority ranks above; of equal ones who has given way less often, by the number of
  * binary digits of how often; then the one with the higher number of client and of transaction. So nobody is the victim
  * of equals who has given way more than twice as often, and once more, than any other in the cycle. By the plain number
- * all would give way in turn and for ever; digits change at 1, 2, 4, 8 and so on.
+ * all would give way in turn and forever; digits change at 1, 2, 4, 8 and so on.
  *
  * <p><b>It ends.</b> Say that no rank changes and nobody is done, while others hold for as long as they like. Who gives
  * way is in the way of somebody who ranks below it, and is behind that one for this lock until that one gives it up. So
@@ -573,7 +573,7 @@ public final class Agent {
         }
     }
 
-    /** The authority refused an upgrade, since another reader waits for one: each would wait for the other for ever. */
+    /** The authority refused an upgrade, since another reader waits for one: each would wait for the other forever. */
     public void abortForUpgrade(Deadlock deadlock) {
         remember(deadlock);
         age++;

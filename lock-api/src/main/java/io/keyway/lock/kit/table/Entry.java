@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * time that the write which brings it has yet to give is {@link #STAMP}.
  *
  * @param client whose request it is, as the text of its incarnation
- * @param request what was asked; with {@code client} its id is unique for ever
+ * @param request what was asked; with {@code client} its id is unique forever
  * @param state what the entry is
  * @param token of a holder its fencing token; of an upgrade that waits the token of the grant that it upgrades; else 0
  * @param since when it joined the queue, or was granted, in whichever mode

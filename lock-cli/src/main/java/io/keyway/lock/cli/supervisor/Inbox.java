@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The lines of a stream, read by a thread of its own, so that they can be waited for with a limit. */
 final class Inbox extends Thread {
-    /** Comes last, for ever: the stream has ended. No line is like it. */
+    /** Comes last, forever: the stream has ended. No line is like it. */
     static final String CLOSED = "\n";
 
     private static final int LONGEST_LINE = 8192;

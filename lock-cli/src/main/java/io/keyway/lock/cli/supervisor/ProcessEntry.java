@@ -2,7 +2,7 @@
 package io.keyway.lock.cli.supervisor;
 
 /**
- * A process as one look at the process table showed it. Pid and start together name a process for ever: a pid alone is
+ * A process as one look at the process table showed it. Pid and start together name a process forever: a pid alone is
  * used again.
  */
 public record ProcessEntry(long pid, long parent, long started, String name) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * member ({@link NodeParts}) is that member's, as long as it is one. Immutable; the order and the number of mentions of
  * the members do not matter.
  *
- * <p>All members and clients must agree on the hash for ever; {@code MemberListTest} has fixed examples of it.
+ * <p>All members and clients must agree on the hash forever; {@code MemberListTest} has fixed examples of it.
  */
 public final class MemberList {
     private static final long OFFSET = 0xcbf29ce484222325L;

@@ -128,7 +128,7 @@ public record Quarantine(Duration duration, String reason, Duration kept, Durati
     /**
      * Nanoseconds that have surely passed since that record was written: on the monotonic clock of one run of the
      * machine, and no more than on its boot clock; after a new start of the machine those since that start. Where the
-     * system has no such clocks the wall clock counts: short hosts, one after the other, would keep a place for ever
+     * system has no such clocks the wall clock counts: short hosts, one after the other, would keep a place forever
      * otherwise.
      */
     static long since(StoredRecord stored, MachineFacts facts) {

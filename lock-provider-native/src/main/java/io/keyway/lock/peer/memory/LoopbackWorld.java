@@ -45,7 +45,7 @@ public final class LoopbackWorld implements TimeSource, AutoCloseable {
     private volatile boolean ended;
     /** Why, unless it was closed. */
     private volatile @Nullable Throwable failure;
-    /** Who waits for a task: whatever ends the thread, nobody waits for ever. */
+    /** Who waits for a task: whatever ends the thread, nobody waits forever. */
     private final Map<Thread, CompletableFuture<?>> waiting = new ConcurrentHashMap<>();
 
     private @Nullable LoopbackCell member;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The published state of one grant: whether the lock is in use at this client, with which token, and how long it is
  * believed. User threads take and return the cached lock by compare-and-set without a message; the helper must win the
- * same compare-and-set before it gives the lock back. Closed for ever once the grant is over.
+ * same compare-and-set before it gives the lock back. Closed forever once the grant is over.
  */
 public final class GrantHandle {
     private sealed interface State {

@@ -57,7 +57,7 @@ final class BakeryDeliveries {
                 }
             }
             if (!moves && (state.left() != 3 || !ids.stream().allMatch(world::knowsNothing))) {
-                return "somebody waits for ever";
+                return "somebody waits forever";
             }
         }
         return "clean: " + known.size() + " states";

@@ -426,7 +426,7 @@ class LamportScenariosTest {
             if (!moves
                     && !scope.reorders()
                     && ids.stream().anyMatch(id -> !world.queue(id).isEmpty())) {
-                return "somebody waits for ever";
+                return "somebody waits forever";
             }
         }
         return "clean";

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One member and some clients, with the real sessions and the real bytes between them, and users who take a lock and
- * give it back for ever: what one acquire and one hand-over cost, in frames, bytes and turns. Nothing is lost, and all
+ * give it back forever: what one acquire and one hand-over cost, in frames, bytes and turns. Nothing is lost, and all
  * that happens takes equally long.
  */
 final class ContendedWorld {

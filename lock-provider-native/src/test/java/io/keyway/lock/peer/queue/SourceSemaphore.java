@@ -37,7 +37,7 @@ final class SourceSemaphore {
      * What was found.
      *
      * @param most holders at once, in any state
-     * @param trace the steps to the first state with more holders than permits, or that leaves permits for ever; empty
+     * @param trace the steps to the first state with more holders than permits, or that leaves permits forever; empty
      *     if there is none
      */
     record Finding(int states, int most, List<String> trace) {}

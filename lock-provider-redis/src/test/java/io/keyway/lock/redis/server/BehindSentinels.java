@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * A master with a replica, and two sentinels: one that decides alone, and one that is behind for ever, since the
+ * A master with a replica, and two sentinels: one that decides alone, and one that is behind forever, since the
  * servers tell it nothing; as one is for a while that was down during a fail-over.
  */
 public final class BehindSentinels implements AutoCloseable {

@@ -248,7 +248,7 @@ final class CellWorld implements Search.World<CellWorld>, Driver {
                     () -> new CellWorld(this).release(number)));
         }
         if (steps.isEmpty() && !waiting.isEmpty()) {
-            throw new AssertionError("requests " + waiting.keySet() + " wait for ever");
+            throw new AssertionError("requests " + waiting.keySet() + " wait forever");
         }
         return steps;
     }

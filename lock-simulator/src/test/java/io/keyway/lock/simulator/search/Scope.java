@@ -113,7 +113,7 @@ final class Scope {
         return this;
     }
 
-    /** Time passes for so many units in all; -1: for ever. */
+    /** Time passes for so many units in all; -1: forever. */
     Scope ticks(int units) {
         ticks = units;
         return this;

@@ -21,7 +21,7 @@ final class Scopes {
 
     private Scopes() {}
 
-    /** Two clients and one lock, for ever. */
+    /** Two clients and one lock, forever. */
     static Scope lease() {
         return new Scope("lease, 2 clients", LEASE)
                 .lease(2)

@@ -60,7 +60,7 @@ final class Service {
         while (needsAnybody(state)) {
             int step = prompt(state);
             if (step >>> 4 == Steps.TICK && units-- == 0) {
-                return "R15: a request waits for ever";
+                return "R15: a request waits forever";
             }
             if (step >>> 4 == Steps.TICK) {
                 long print = world.print(state);

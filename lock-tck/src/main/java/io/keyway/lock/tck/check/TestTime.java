@@ -278,7 +278,7 @@ abstract class TestTime extends Expectations {
 
     /**
      * Makes a call that may wait for something that only the passing of time brings, and returns its value; in virtual
-     * time a check that called it itself would wait for ever.
+     * time a check that called it itself would wait forever.
      */
     public <T> T call(String what, Callable<T> work) throws InterruptedException {
         return start(what, work).get();

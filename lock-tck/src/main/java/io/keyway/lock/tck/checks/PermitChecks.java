@@ -167,7 +167,7 @@ final class PermitChecks {
         t.expect(
                 small.tryAcquire(1).isEmpty(),
                 "one waits for 3 permits, of which 1 is left, and a later request for 1 was granted: with a stream "
-                        + "of small requests the large one would wait for ever");
+                        + "of small requests the large one would wait forever");
         two.release();
         large.get().release();
     }

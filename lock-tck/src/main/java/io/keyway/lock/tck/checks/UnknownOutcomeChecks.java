@@ -76,7 +76,7 @@ final class UnknownOutcomeChecks {
     }
 
     @Check(rules = "LK-1402 LK-407 LK-307", requires = Requirement.LINK)
-    @Hint("Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed for ever?")
+    @Hint("Is a grant that nobody heard of withdrawn in the background, or left to its ttl, or renewed forever?")
     void aGrantThatNobodyHeardOfIsGivenBack(CheckContext t) throws Exception {
         LockClient next = t.client("next");
         Duration longer = t.longer(4);

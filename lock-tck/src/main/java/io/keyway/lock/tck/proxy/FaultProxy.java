@@ -246,7 +246,7 @@ public final class FaultProxy implements AutoCloseable {
         return System.nanoTime() - start;
     }
 
-    /** Until time alone changes something; 0 for ever. */
+    /** Until time alone changes something; 0 forever. */
     private long millisLeft() {
         long now = now();
         long due = Long.MAX_VALUE;

@@ -39,7 +39,7 @@ final class CallMutants {
                     "an acquire with a maxHold of more than 292 years takes the lock and never returns",
                     "LK-315",
                     Overflowing::new),
-            lock("28", "no-wait-waits", "a wait of zero or less lasts for ever", "LK-409", Endless::new),
+            lock("28", "no-wait-waits", "a wait of zero or less lasts forever", "LK-409", Endless::new),
             Mutant.client(
                     "55",
                     "permits-overdrawn",

@@ -49,7 +49,7 @@ final class RowMutant implements RowStore {
         LEAST_TERM,
         /** Who gives a floor ends the JVM. */
         ENDS_THE_JVM,
-        /** Who gives a floor waits for ever. */
+        /** Who gives a floor waits forever. */
         HANGS,
         /** Nobody may use the place for tests. */
         FORBIDDEN_PLACE,
