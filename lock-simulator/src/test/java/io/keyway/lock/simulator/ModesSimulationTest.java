@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  * each of the kinds of fault struck something, and every rare situation came up.
  */
 class ModesSimulationTest {
-    private static final long EVENTS = Long.getLong("keyway.events", 400_000);
+    private static final long EVENTS = Long.getLong("keyway.events", 800_000);
     private static final long SOAK = Long.getLong("keyway.soak", 50_000_000);
 
     /** Seventeen kinds of fault, of one member's worlds and of three members' ones. */

@@ -803,10 +803,11 @@ class Election implements Machine {
 
     private void learn(Turn turn) {
         View latest = reminders.latest();
-        List<String> list = new ArrayList<>(lists.of(latest));
+        Set<String> known = new TreeSet<>(lists.of(latest));
         if (latest.id().equals(ViewId.NONE)) {
-            strangers.stream().filter(each -> !list.contains(each)).forEach(list::add);
+            known.addAll(strangers);
         }
+        List<String> list = List.copyOf(known);
         boolean mayHaveVoted = false;
         for (List<String> each : reminders.lists(list)) {
             mayHaveVoted |= each.contains(self);
