@@ -11,9 +11,11 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** All of the kit on H2 as a server. */
 @Tag("soak")
+@Isolated("600 leases are renewed at a time, each by a write that is synced to the disk")
 class H2FullTckTest extends LockTck {
 
     @AutoClose
