@@ -21,6 +21,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -643,7 +644,16 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         public ReleaseOutcome release() {
             HeldLease now = now();
             ReleaseOutcome outcome = now.release();
-            return hasGivenWay(now) ? new Grant(now).release() : outcome;
+            HeldLease next = now.successor;
+            PendingAcquire comes = next == null ? null : next.pending;
+            if (hasGivenWay(now)) {
+                return new Grant(now).release();
+            } else if (comes != null) {
+                // The thread that brings it stands still for longer than an answer may take.
+                CompletionStage<Optional<Lease>> stage = comes.outcome();
+                stage.thenAccept(granted -> granted.ifPresent(Lease::releaseAsync));
+            }
+            return outcome;
         }
 
         @Override

@@ -471,14 +471,10 @@ final class PendingAcquire extends Registry.Node {
             } finally {
                 complete(gone); // not before: what is asked for next is asked of this grant
             }
-        } else {
-            if (client.closed()) {
-                from.closeWithClient();
-            } else {
-                from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
-            }
+        } else if (!client.closed() || !(from.isBelieved() || from.endedByClose())) {
+            from.ended(LeaseLoss.Cause.EXPIRED, "its grant changed its mode just when that was given up");
             giveBack(from, hold, token);
-        }
+        } // else the close ends that lease, and its release, when all are notified, this grant
     }
 
     private Optional<Lease> begin(LockEngine.Hold hold, long token) {

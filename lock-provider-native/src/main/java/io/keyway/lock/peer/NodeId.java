@@ -53,6 +53,15 @@ public record NodeId(String host, int port) implements Comparable<NodeId> {
         return new NodeId(host, port);
     }
 
+    /** Whether that is written as ids of members are. */
+    public static boolean isOne(String text) {
+        try {
+            return parse(text).toString().equals(text);
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
     @Override
     public int compareTo(NodeId other) {
         int byHost = host.compareTo(other.host);

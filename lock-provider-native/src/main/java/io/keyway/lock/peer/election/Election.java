@@ -23,6 +23,8 @@ import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -97,6 +99,9 @@ class Election implements Machine {
 
     private static final long AGAIN = 500 * MILLI;
 
+    /** For so many of the longest leases others count what a member has said: those of a leader of a bakery. */
+    private static final int LONGEST_WORD = 2;
+
     enum Phase {
         BOOTING,
         PAUSE,
@@ -126,8 +131,10 @@ class Election implements Machine {
     private boolean listened;
     /** Until when it neither votes nor confirms; NEVER if it does. */
     private long abstainsUntil = Turn.NEVER;
-    /** Members of which this one did not know, and that know it; while it has forgotten. */
-    private final TreeSet<String> strangers = new TreeSet<>();
+    /** Members that this one did not know and that know it, and when each said so last; while it has forgotten. */
+    private final TreeMap<String, Long> strangers = new TreeMap<>();
+
+    private long startedAt = Turn.NEVER;
 
     /** A record was forced or found. */
     private boolean recordedOnce;
@@ -205,8 +212,7 @@ class Election implements Machine {
             unconfirmed.remove(down.member());
             change.isGone(down.member());
         } else if (call instanceof PeerView.Stranger stranger && forgot && started) {
-            strangers.add(stranger.member());
-            relist(turn);
+            greets(stranger.member(), turn);
         } else if (call instanceof ChangeMembers wish && started) {
             change.wants(wish, turn.now());
             relist(turn);
@@ -229,9 +235,10 @@ class Election implements Machine {
         random = (int) turn.draw(Identifier.RANDOM_BITS);
         forgot = !recordedOnce && learns();
         started = true;
-        long shorter = turn.member().opensAt() - turn.member().quarantine();
-        boolean hadLongerLeases = turn.member().opensAt() != Turn.NEVER && shorter - turn.now() > 0;
-        abstainsUntil = hadLongerLeases ? shorter : Turn.NEVER;
+        startedAt = turn.now();
+        abstainsUntil = turn.member().opensAt() == Turn.NEVER
+                ? Turn.NEVER
+                : said(turn.member().opensAt() - turn.member().quarantine());
         if (!forgot) {
             record(turn);
         } else if (!lists.configured().contains(self)) {
@@ -316,7 +323,7 @@ class Election implements Machine {
             all.addAll(lists.configured()); // whoever is no member yet has to be heard by those that are
         }
         if (forgot) {
-            all.addAll(strangers);
+            all.addAll(strangers.keySet());
             reminders.lists(lists.of(reminders.latest())).forEach(all::addAll);
         }
         change.addTo(all);
@@ -399,6 +406,29 @@ class Election implements Machine {
         } else if (message instanceof Confirmed confirmed) {
             confirmed(member, confirmed, turn);
         }
+    }
+
+    /** When nobody counts any more what a former life has said by longer leases, which last until that time. */
+    private long said(long until) {
+        long lease = settings.lease(Long.MAX_VALUE);
+        return lease == Long.MAX_VALUE ? until : Turn.earlier(until, startedAt + SessionSettings.quarantine(lease));
+    }
+
+    /** Somebody takes this member for one that it works with. */
+    private void greets(String stranger, Turn turn) {
+        boolean known = strangers.containsKey(stranger);
+        if (known || (!stranger.equals(self) && strangers.size() < Membership.MAX_MEMBERS)) {
+            strangers.put(stranger, turn.now());
+        }
+        if (!known) {
+            relist(turn);
+        }
+    }
+
+    /** Strangers that have gone for as long as anything can count that a former life of this member has said. */
+    private boolean isGone(String stranger, long greeted, Turn turn) {
+        return !turn.peers().up(stranger)
+                && turn.now() - greeted >= turn.member().quarantine() + LAPSE;
     }
 
     /** It has promised by longer leases than those of this life, which are not over. */
@@ -517,7 +547,8 @@ class Election implements Machine {
 
     /** Whether that member is there, as far as those know that are to replace it. */
     private boolean isThere(String member, Turn turn) {
-        return heard(member, turn) && !lost.isLost(member, turn.now(), detection(turn));
+        boolean replaced = hasForgotten(member, turn) && lost.isLost(member, turn.now(), detection(turn));
+        return heard(member, turn) && !replaced;
     }
 
     private boolean isSilent(String member, Turn turn) {
@@ -801,11 +832,25 @@ class Election implements Machine {
 
     // After the loss of a file
 
+    /** Others have had longer leases, as this one may have had, and may count what it has said by them. */
+    private boolean mayCountLonger(Turn turn) {
+        long longest = turn.peers().longestTtl();
+        if (longest <= turn.member().maxTtl()) {
+            return false;
+        }
+        long lasts = LONGEST_WORD * SessionSettings.quarantine(longest)
+                - turn.member().quarantine();
+        return !Turn.due(said(startedAt + lasts), turn.now());
+    }
+
     private void learn(Turn turn) {
+        if (strangers.entrySet().removeIf(each -> isGone(each.getKey(), each.getValue(), turn))) {
+            relist(turn);
+        }
         View latest = reminders.latest();
         Set<String> known = new TreeSet<>(lists.of(latest));
         if (latest.id().equals(ViewId.NONE)) {
-            known.addAll(strangers);
+            known.addAll(strangers.keySet());
         }
         List<String> list = List.copyOf(known);
         boolean mayHaveVoted = false;
@@ -813,7 +858,7 @@ class Election implements Machine {
             mayHaveVoted |= each.contains(self);
         }
         boolean hasWaited = waited || (listened && !mayHaveVoted);
-        if (!hasWaited || !reminders.areEnough(self, list, turn)) {
+        if (!hasWaited || !reminders.areEnough(self, list, turn) || mayCountLonger(turn)) {
             return;
         }
         turn.goal(ElectionGoal.LEARNED);
@@ -909,7 +954,8 @@ class Election implements Machine {
         copy.waited = waited;
         copy.listened = listened;
         copy.abstainsUntil = abstainsUntil;
-        copy.strangers.addAll(strangers);
+        copy.strangers.putAll(strangers);
+        copy.startedAt = startedAt;
         copy.recordedOnce = recordedOnce;
         copy.promised = promised;
         copy.adopted = adopted;
@@ -937,7 +983,8 @@ class Election implements Machine {
     public void encode(StateEncoder out) {
         lists.encode(out);
         out.value(members).value(fellows).put(self).put(life).put(random).value(phase);
-        out.time(abstainsUntil).value(strangers);
+        out.time(abstainsUntil).time(startedAt).put(strangers.size());
+        strangers.forEach((member, greeted) -> out.put(member).time(greeted));
         out.put(started).put(forgot).put(opened).put(waited).put(listened).put(recordedOnce);
         out.value(promised)
                 .value(adopted)

@@ -27,7 +27,7 @@ public final class MemberRequests {
         if (member.isEmpty() || members.contains(member) == wish.add()) {
             return new Members(wish.key(), wish.request(), members, false, "");
         }
-        if (!isId(member)) {
+        if (!NodeId.isOne(member)) {
             return refused(wish, members, "that is not the id of a member, which is host:port in lower case");
         }
         if (!wish.add() && members.size() == 1) {
@@ -46,14 +46,6 @@ public final class MemberRequests {
                 ? member + " does not answer " + peers.self() + " yet: is it started there, with --join?"
                 : "a majority of the members, with and without " + member + ", has not agreed yet.";
         return new Members(wish.key(), wish.request(), members, false, why);
-    }
-
-    private static boolean isId(String member) {
-        try {
-            return NodeId.parse(member).toString().equals(member);
-        } catch (IllegalArgumentException e) {
-            return false;
-        }
     }
 
     private static Members refused(ChangeMembers wish, List<String> members, String why) {

@@ -38,6 +38,14 @@ public interface PeerView {
      */
     boolean confirmed();
 
+    /**
+     * The longest lease that a member which this one has met may have granted, in its present life or a former one, in
+     * nanoseconds; 0 if this member has met nobody.
+     */
+    default long longestTtl() {
+        return 0;
+    }
+
     /** The id of the member that a message came from; empty if it came from a client, or if that session is over. */
     String member(Peer from);
 

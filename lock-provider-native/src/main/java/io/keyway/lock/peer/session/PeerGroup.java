@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.session;
 
+import io.keyway.lock.peer.NodeId;
 import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.ClientView;
 import io.keyway.lock.peer.kernel.DurableRecord;
@@ -182,7 +183,9 @@ public final class PeerGroup implements PeerView, Fellows {
 
     @Override
     public void refused(String member) {
-        tell(new Stranger(member), sessions.turn());
+        if (NodeId.isOne(member)) { // whoever says so may mean harm
+            tell(new Stranger(member), sessions.turn());
+        }
     }
 
     @Override
@@ -355,6 +358,16 @@ public final class PeerGroup implements PeerView, Fellows {
     @Override
     public boolean confirmed() {
         return sessions.listConfirmed();
+    }
+
+    @Override
+    public long longestTtl() {
+        long longest = 0;
+        for (Fellow fellow : others.values()) {
+            WelcomeInfo welcome = fellow.session.lastWelcome();
+            longest = Math.max(longest, welcome == null ? 0 : welcome.longestTtl());
+        }
+        return longest;
     }
 
     @Override

@@ -100,7 +100,8 @@ final class ServerHandshake {
         }
         Refuse difference = Handshake.difference(hello, settings, membership, peers);
         if (difference != null) {
-            if (hello.role() == Role.MEMBER && peers != null && Handshake.isOfCluster(difference)) {
+            boolean meant = hello.node().equals(membership.node());
+            if (meant && hello.role() == Role.MEMBER && peers != null && Handshake.isOfCluster(difference)) {
                 peers.refused(hello.from());
             }
             refuse(link, difference, turn);

@@ -47,10 +47,10 @@ class FirstListTest {
             members.start("a", "abc", LONGEST, true);
             ClusterMembers list = operator.unwrap(ClusterMembers.class);
             // On a busy machine the member may not answer the first question in time.
-            await().atMost(Patience.of(PATIENCE)).untilAsserted(() -> assertThatThrownBy(
-                            () -> list.remove(members.id("c"), LIMIT))
-                    .isInstanceOf(LockUnavailableException.class)
-                    .hasMessageContaining(why));
+            await().atMost(Patience.of(PATIENCE))
+                    .untilAsserted(() -> assertThatThrownBy(() -> list.remove(members.id("c"), LIMIT))
+                            .isInstanceOf(LockUnavailableException.class)
+                            .hasMessageContaining(why));
             members.start("b", "abc", LONGEST, true);
             members.start("c", "abc", LONGEST, true);
             assertThat(operator.lock("job").tryAcquire(Patience.of(PATIENCE))).isPresent();

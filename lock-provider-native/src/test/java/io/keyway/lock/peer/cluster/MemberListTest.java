@@ -34,6 +34,16 @@ class MemberListTest {
                 .membersHash();
     }
 
+    /** Somebody who says hello may write anything. */
+    @Test
+    void whatIsNotWrittenAsAnIdIsNone() {
+        assertThat(NodeId.isOne("a:7400")).isTrue();
+        assertThat(NodeId.isOne("[::1]:7400")).isTrue();
+        for (String text : new String[] {"", "x", "A:7400", "a:07400", "a:0", "a b:1", "::1:7400"}) {
+            assertThat(NodeId.isOne(text)).as(text).isFalse();
+        }
+    }
+
     @Test
     void theCellsOfAMemberShareItsNamesEvenly() {
         int[] names = new int[4];

@@ -154,11 +154,34 @@ class ElectionListsTest {
     @Test
     void whoHasForgottenWaitsForAMemberThatTakesItForOne() {
         world.start("a", true, List.of("a"));
-        world.node("a").election.called(new PeerView.Stranger("b"), world.node("a"));
         world.pass(LEASE);
         world.open("a");
-        world.pass(60 * SECOND);
+        for (int i = 0; i < 60; i++) {
+            stranger("b:1");
+            world.pass(SECOND);
+        }
         assertThat(world.view("a")).isEqualTo(View.NONE);
+        world.pass(10 * SECOND);
+        assertThat(world.view("a").members()).as("it has gone").containsExactly("a");
+    }
+
+    private void stranger(String id) {
+        world.node("a").election.called(new PeerView.Stranger(id), world.node("a"));
+    }
+
+    /** What it has forgotten may have been said by the longer leases that the others know of. */
+    @Test
+    void whoHasForgottenWaitsForTheLongerLeasesOfOthers() {
+        startThree();
+        world.end("a");
+        world.longestTtl = 30 * SECOND;
+        world.start("a", true, THREE);
+        world.pass(LEASE);
+        world.open("a");
+        world.pass(50 * SECOND);
+        assertThat(world.node("a").election.phase()).isEqualTo(Election.Phase.BOOTING);
+        world.pass(15 * SECOND);
+        assertThat(world.node("a").election.phase()).isEqualTo(Election.Phase.ELECTED);
     }
 
     @Test

@@ -43,6 +43,9 @@ final class ElectionWorld {
     /** As of the members that start next. */
     private long opensAt = Turn.NEVER;
 
+    /** As all members say that others may have granted. */
+    long longestTtl;
+
     private long draws;
 
     /** Members that have not started; the usual settings. */
@@ -398,6 +401,11 @@ final class ElectionWorld {
         @Override
         public long epoch() {
             return 1;
+        }
+
+        @Override
+        public long longestTtl() {
+            return longestTtl;
         }
 
         @Override
