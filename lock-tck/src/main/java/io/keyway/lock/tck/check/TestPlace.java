@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 public final class TestPlace {
     private static final Logger LOG = System.getLogger(TestPlace.class.getName());
     private static final Duration AT_EXIT = Duration.ofSeconds(10);
+    /** On a slow machine a lease may end in the first of them. */
+    private static final int LOOKS = 5;
 
     private final LockUrl subject;
     private final Optional<LockUrl> url;
@@ -252,15 +254,25 @@ public final class TestPlace {
         return "what is left at " + place + ", a place for tests, was not removed: " + why + "; remove it yourself";
     }
 
-    /** Whether a lock can be had there while it is held here; both are in use for nothing else. */
+    /**
+     * Whether a lock can be had there while it is held here; both are in use for nothing else.
+     *
+     * @throws IllegalStateException if the lease here ended before that was known, each time
+     */
     static boolean areApart(LockClient here, LockClient there, String name) throws InterruptedException {
-        try (Lease held = here.lock(name).acquire()) {
-            Lease same = there.lock(name).tryAcquire().orElse(null);
-            if (same != null && same.release() == ReleaseOutcome.UNKNOWN) {
-                // It is released in the background, by a write after the removal.
-                throw new IllegalStateException("the release of a lock there was not answered in time");
+        for (int i = 0; i < LOOKS; i++) {
+            try (Lease held = here.lock(name).acquire()) {
+                Lease same = there.lock(name).tryAcquire().orElse(null);
+                boolean all = held.isHeld();
+                if (same != null && same.release() == ReleaseOutcome.UNKNOWN) {
+                    // It is released in the background, by a write after the removal.
+                    throw new IllegalStateException("the release of a lock there was not answered in time");
+                }
+                if (all) {
+                    return same != null;
+                }
             }
-            return same != null && held.isHeld();
         }
+        throw new IllegalStateException("a lease of the subject ended before it was known whether the place is apart");
     }
 }
