@@ -625,6 +625,12 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         return true;
     }
 
+    /** The lease that has begun in its place; null if none has. */
+    private @Nullable HeldLease heir() {
+        HeldLease next = successor;
+        return next == null || next.isAwaited() ? null : next;
+    }
+
     /** Gives back the grant that was this lease's, whatever lease has that when it is given back. */
     Releasable grant() {
         return new Grant(this);
@@ -634,8 +640,8 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
         /** The lease that has it now, unless that is about to change. */
         private HeldLease now() {
             HeldLease now = lease;
-            for (HeldLease next = now.successor; next != null && !next.isAwaited(); next = now.successor) {
-                now = next;
+            for (HeldLease heir = now.heir(); heir != null; heir = now.heir()) {
+                now = heir;
             }
             return now;
         }
@@ -646,8 +652,9 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
             ReleaseOutcome outcome = now.release();
             HeldLease next = now.successor;
             PendingAcquire comes = next == null ? null : next.pending;
-            if (hasGivenWay(now)) {
-                return new Grant(now).release();
+            HeldLease heir = now.heir(); // there, if it has come at all, when the release is answered
+            if (heir != null) {
+                return new Grant(heir).release();
             } else if (comes != null) {
                 // The thread that brings it stands still for longer than an answer may take.
                 CompletionStage<Optional<Lease>> stage = comes.outcome();
@@ -662,13 +669,7 @@ final class HeldLease extends Registry.Node implements Lease, Releasable, LockEn
             CompletionStage<ReleaseOutcome> outcome = now.sendRelease();
             return now.successor == null
                     ? outcome
-                    : outcome.thenCompose(over -> hasGivenWay(now) ? new Grant(now).sendRelease() : outcome);
-        }
-
-        /** Whether another lease has begun in its place: it has, if it has at all, when the release is answered. */
-        private static boolean hasGivenWay(HeldLease released) {
-            HeldLease next = released.successor;
-            return next != null && !next.isAwaited();
+                    : outcome.thenCompose(over -> now.heir() == null ? outcome : new Grant(now).sendRelease());
         }
 
         @Override

@@ -159,9 +159,9 @@ abstract class AttachedMembers extends FixedMembers {
         boolean asks = directory.asks(found, algorithm.isElastic());
         PreviousRun previous = directory.begin(found, asks, algorithm.leases());
         long now = node.clock();
-        long ofThisLife = SessionSettings.quarantine(maxTtls[slot]);
         boolean forgets = taken.takes(Shortcut.FORGETS_LONGER_LEASES);
-        long waits = now + (forgets ? Math.min(ofThisLife, previous.waitNanos()) : previous.waitNanos());
+        long most = forgets ? SessionSettings.quarantine(maxTtls[slot]) : Long.MAX_VALUE;
+        long waits = now + Math.min(most, previous.waitNanos());
         if (node.incarnation() > 1
                 && previous.waitNanos()
                         < SessionSettings.quarantine(world.options().maxTtl())) {

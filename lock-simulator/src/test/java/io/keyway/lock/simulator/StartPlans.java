@@ -166,9 +166,9 @@ final class StartPlans {
                         + "fault CRASH at 30100ms for 300ms node %d amount 0\n".formatted(-pivot)
                         + "fault CRASH at 31s for 15920ms node %d amount 0\n".formatted(-pivot)
                         + "fault CUT at 42s for 158s node %d peer %d amount 0\n"
-                                .formatted(former == 0 ? 3 : former, -former)
-                        + lock(former == 0 ? 3 : former, 22, "150s")
-                        + lock(other == 0 ? 3 : other, 40, "20s"));
+                                .formatted(client(former, MEMBERS), -former)
+                        + lock(client(former, MEMBERS), 22, "150s")
+                        + lock(client(other, MEMBERS), 40, "20s"));
     }
 
     /** A member gets a seat, and starts again before it has spoken in it. */

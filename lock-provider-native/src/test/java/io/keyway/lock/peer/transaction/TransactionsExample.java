@@ -16,7 +16,7 @@ final class TransactionsExample {
     private TransactionsExample() {}
 
     // the transfer begins
-    /** Moves money between two accounts; whoever moves it the other way does not block us forever. */
+    /** Moves money between two accounts; a transfer the other way does not block this one forever. */
     static void transfer(LockClient client, Map<String, Integer> accounts, String from, String to, int amount)
             throws InterruptedException {
         try (LockTransaction transaction = client.transaction()) {

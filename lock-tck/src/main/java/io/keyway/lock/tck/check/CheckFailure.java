@@ -7,10 +7,15 @@ import org.jspecify.annotations.Nullable;
 public final class CheckFailure extends AssertionError {
     private static final long serialVersionUID = 1L;
 
-    private enum Kind {
+    /** What it proves. */
+    enum Kind {
+        /** That the provider is wrong, or the machine slow. */
         PLAIN,
+        /** That the provider is wrong: no machine that is slow or stands still can have caused it. */
         CERTAIN,
+        /** Nothing, since it was seen when it may be so. */
         LATE,
+        /** As PLAIN: an exception of a call from which the check expected none. */
         UNEXPECTED
     }
 
@@ -37,14 +42,8 @@ public final class CheckFailure extends AssertionError {
         return new CheckFailure(message, cause, Kind.UNEXPECTED);
     }
 
-    /** Whether no machine that is slow or stands still can have caused it. */
-    boolean isCertain() {
-        return kind == Kind.CERTAIN;
-    }
-
-    /** Whether it proves nothing, since it was seen when it may be so. */
-    boolean isLate() {
-        return kind == Kind.LATE;
+    Kind kind() {
+        return kind;
     }
 
     /** Whether it is an exception of a call from which the check expected none. */

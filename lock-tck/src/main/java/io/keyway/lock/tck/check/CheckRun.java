@@ -31,8 +31,7 @@ final class CheckRun {
             Verdict verdict,
             String message,
             String first,
-            boolean certain,
-            boolean late,
+            CheckFailure.Kind kind,
             List<String> rules,
             @Nullable String evidence,
             @Nullable String picture,
@@ -45,8 +44,7 @@ final class CheckRun {
                     Verdict.INCONCLUSIVE,
                     why,
                     first,
-                    true,
-                    late,
+                    CheckFailure.Kind.CERTAIN,
                     rules,
                     evidence,
                     picture,
@@ -59,8 +57,7 @@ final class CheckRun {
         Attempt noting(String note) {
             List<String> all = new ArrayList<>(notes);
             all.add(note);
-            return new Attempt(
-                    verdict, message, first, certain, late, rules, evidence, picture, all, took, patient, stall);
+            return new Attempt(verdict, message, first, kind, rules, evidence, picture, all, took, patient, stall);
         }
 
         /** With what is left in the user's store, which no verdict may hide. */
@@ -69,13 +66,11 @@ final class CheckRun {
                     ? message + "; and " + left
                     : left + (message.isEmpty() ? "" : "; the check said: " + message);
             Verdict known = verdict == Verdict.FAIL ? verdict : Verdict.INCONCLUSIVE;
-            return new Attempt(
-                    known, text, first, certain, late, rules, evidence, picture, notes, took, patient, stall);
+            return new Attempt(known, text, first, kind, rules, evidence, picture, notes, took, patient, stall);
         }
 
         Attempt withHint(String other) {
-            return new Attempt(
-                    verdict, message, other, certain, late, rules, evidence, picture, notes, took, patient, stall);
+            return new Attempt(verdict, message, other, kind, rules, evidence, picture, notes, took, patient, stall);
         }
     }
 
@@ -98,10 +93,10 @@ final class CheckRun {
             Attempt attempt = attempt(here, i);
             patientAlways &= attempt.patient();
             boolean doubtful = attempt.verdict() == Verdict.FAIL
-                    && !attempt.certain()
+                    && attempt.kind() != CheckFailure.Kind.CERTAIN
                     && !run.clock().isVirtual();
             boolean stalled = doubtful && attempt.stall().compareTo(here.ttl().dividedBy(8)) > 0;
-            boolean late = doubtful && attempt.late();
+            boolean late = doubtful && attempt.kind() == CheckFailure.Kind.LATE;
             if (i == ATTEMPTS - 1 && late) {
                 return result(attempt.inconclusive("its time was over when it was seen: " + attempt.message()), i);
             }
@@ -142,7 +137,7 @@ final class CheckRun {
         long took = here.clock().now() - from;
         Attempt attempt = hung.isEmpty()
                 ? judged(context, thrown[0], took, begun)
-                : attempt(Verdict.FAIL, hung, true, false, context, took, begun);
+                : attempt(Verdict.FAIL, hung, CheckFailure.Kind.CERTAIN, context, took, begun);
         if (attempt.verdict() == Verdict.FAIL && context.breach().isEmpty()) {
             Optional<String> missing = context.server().missing();
             if (missing.isPresent()) {
@@ -175,18 +170,23 @@ final class CheckRun {
 
     private Attempt judged(CheckContext context, @Nullable Throwable thrown, long took, long begun) {
         if (thrown instanceof Skipped given) {
-            return attempt(given.verdict(), String.valueOf(given.getMessage()), true, false, context, took, begun);
+            return attempt(
+                    given.verdict(),
+                    String.valueOf(given.getMessage()),
+                    CheckFailure.Kind.CERTAIN,
+                    context,
+                    took,
+                    begun);
         }
         Optional<Breach> breach = context.breach();
         if (breach.isPresent()) {
             return judged(breach.get(), context, thrown, took);
         }
         if (thrown == null) {
-            return attempt(Verdict.PASS, "", true, false, context, took, begun);
+            return attempt(Verdict.PASS, "", CheckFailure.Kind.CERTAIN, context, took, begun);
         }
-        boolean certain = thrown instanceof CheckFailure failure && failure.isCertain();
-        boolean late = thrown instanceof CheckFailure failure && failure.isLate();
-        return attempt(Verdict.FAIL, said(thrown), certain, late, context, took, begun, stack(thrown))
+        CheckFailure.Kind kind = thrown instanceof CheckFailure failure ? failure.kind() : CheckFailure.Kind.UNEXPECTED;
+        return attempt(Verdict.FAIL, said(thrown), kind, context, took, begun, stack(thrown))
                 .withHint(hint(thrown));
     }
 
@@ -223,8 +223,7 @@ final class CheckRun {
                 Verdict.FAIL,
                 message,
                 first(breach, own == null ? "" : hint(own)),
-                true,
-                false,
+                CheckFailure.Kind.CERTAIN,
                 rules,
                 breach.evidence(),
                 breach.picture().isEmpty() ? null : breach.picture(),
@@ -256,8 +255,7 @@ final class CheckRun {
     private Attempt attempt(
             Verdict verdict,
             String message,
-            boolean certain,
-            boolean late,
+            CheckFailure.Kind kind,
             CheckContext context,
             long took,
             long begun,
@@ -272,8 +270,7 @@ final class CheckRun {
                 verdict,
                 message,
                 spec.hint(),
-                certain,
-                late,
+                kind,
                 spec.rules(),
                 evidence.isBlank() ? null : evidence.strip(),
                 story.map(Breach::picture).orElse(null),
