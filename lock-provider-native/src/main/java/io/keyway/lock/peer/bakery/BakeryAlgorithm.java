@@ -179,7 +179,9 @@ public final class BakeryAlgorithm implements Algorithm {
                         "while a majority of the leaders lives without any assumption; over restarts, and when a home"
                                 + " is cut off, if clock rates differ by less than 1 %"),
                 new Guarantee(Grade.TIMED, "if clock rates differ by less than 1 % and the answer is used at once"),
-                new Guarantee(Grade.ALWAYS, "while no member's files are replaced by older ones"),
+                new Guarantee(
+                        Grade.ALWAYS,
+                        "while no member's files are replaced by older ones, and a majority keeps its own"),
                 new Guarantee(
                         Grade.TIMED,
                         "one of three leaders may be lost: holders and waiters at another member do not notice; the"

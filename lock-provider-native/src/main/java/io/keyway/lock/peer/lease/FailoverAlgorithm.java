@@ -168,7 +168,9 @@ public final class FailoverAlgorithm implements Algorithm {
                         "while its leader lives without any assumption; over its restart, and when another member takes"
                                 + " over, if clock rates differ by less than 1 %"),
                 new Guarantee(Grade.TIMED, "if clock rates differ by less than 1 % and the answer is used at once"),
-                new Guarantee(Grade.ALWAYS, "while no member's files are replaced by older ones"),
+                new Guarantee(
+                        Grade.ALWAYS,
+                        "while no member's files are replaced by older ones, and a majority keeps its own"),
                 new Guarantee(
                         Grade.TIMED,
                         "less than half of the members can be spared: another one leads, and grants when no lease of"
