@@ -33,6 +33,8 @@ class RealTimeTest {
             "a limit that is the same on each machine: Patience.seconds(n); in lock-api minutes",
             Pattern.compile("\\.atMost\\((?!Patience\\.|time\\.plus\\(Patience\\.)[A-Z][^)]*\\)"),
             "a limit that is the same on each machine: Patience.of(...)",
+            Pattern.compile("\\.withCheckLimit\\(\\s*+(?!Patience\\.)"),
+            "a limit within which a run of the kit is opened, too: Patience.of(...)",
             Pattern.compile("\\.join\\(\\d[\\d_]{2,}\\)"),
             "a limit that is the same on each machine: Patience.of(...).toMillis()");
 
@@ -103,7 +105,8 @@ class RealTimeTest {
                 "await().atMost(Duration.ofSeconds(5))",
                 "await().atMost(PATIENCE)",
                 "thread.join(60_000)",
-                "process.waitFor(10, TimeUnit.SECONDS)"
+                "process.waitFor(10, TimeUnit.SECONDS)",
+                "config.withCheckLimit(Duration.ofSeconds(3))"
             })
     void aLimitIsFound(String line) {
         assertThat(FORBIDDEN.keySet()).anyMatch(pattern -> pattern.matcher(line).find());
@@ -130,6 +133,7 @@ class RealTimeTest {
                 "future.get(Patience.seconds(20), TimeUnit.SECONDS)",
                 "await().atMost(Patience.of(PATIENCE))",
                 "await().until(this::done)",
+                "config.withCheckLimit(Patience.of(HANGS))",
                 "\"?ttl=\" + Patience.leaseSeconds(2) + \"s\"",
                 "static final Duration TTL = Patience.lease(Duration.ofSeconds(4));"
             })

@@ -108,7 +108,7 @@ class NodeSetTckTest {
                 subject,
                 TckConfig.of(Profile.QUICK)
                         .withOnly(rules)
-                        .withCheckLimit(Duration.ofSeconds(defect == Defect.NONE ? 60 : 5)));
+                        .withCheckLimit(Patience.of(Duration.ofSeconds(defect == Defect.NONE ? 60 : 5))));
     }
 
     private static Election careless(Election good, Defect defect) {

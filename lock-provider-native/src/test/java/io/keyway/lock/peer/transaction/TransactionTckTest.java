@@ -12,6 +12,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -43,7 +44,7 @@ class TransactionTckTest {
             TckConfig config = TckConfig.of(profile).withOnly(rules);
             return TckRunner.run(
                     with.apply(subject),
-                    profile == Profile.FULL ? config : config.withCheckLimit(Duration.ofSeconds(4)));
+                    profile == Profile.FULL ? config : config.withCheckLimit(Patience.of(Duration.ofSeconds(4))));
         }
     }
 }

@@ -13,6 +13,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -63,7 +64,8 @@ class TreeMutantsTest {
                     subject,
                     TckConfig.of(Profile.QUICK)
                             .withOnly(rules)
-                            .withCheckLimit(Duration.ofSeconds(defect == CarelessTrees.Defect.NONE ? 60 : 2)));
+                            .withCheckLimit(
+                                    Patience.of(Duration.ofSeconds(defect == CarelessTrees.Defect.NONE ? 60 : 2))));
         }
     }
 }

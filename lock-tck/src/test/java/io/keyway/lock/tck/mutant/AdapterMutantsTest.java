@@ -20,6 +20,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.wrap.ForwardingLease;
 import io.keyway.lock.tck.wrap.ForwardingLock;
 import java.lang.reflect.InvocationTargetException;
@@ -79,7 +80,8 @@ class AdapterMutantsTest {
             TckConfig config = TckConfig.of(Profile.FULL)
                     .withOnly(List.of("LK-1601", "LK-1602", "LK-1603", "LK-1604", "LK-1605", "LK-605"));
             assertThat(TckRunner.run(subject, config).outcome()).isEqualTo(TckResult.Outcome.COMPATIBLE);
-            TckResult result = TckRunner.run(change.apply(subject), config.withCheckLimit(Duration.ofSeconds(3)));
+            TckResult result =
+                    TckRunner.run(change.apply(subject), config.withCheckLimit(Patience.of(Duration.ofSeconds(3))));
             assertThat(result.with(Verdict.FAIL))
                     .anySatisfy(check -> assertThat(check.rules().get(0)).isEqualTo(rule));
         }

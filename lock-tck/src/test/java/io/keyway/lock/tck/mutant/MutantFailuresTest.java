@@ -8,6 +8,7 @@ import io.keyway.lock.tck.Level;
 import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -88,7 +89,8 @@ class MutantFailuresTest {
     }
 
     private static String line(Mutant mutant) throws InterruptedException {
-        TckConfig config = TckConfig.of(Profile.QUICK).withCheckLimit(HANGS).withExcluded(WHOLE_JVM);
+        TckConfig config =
+                TckConfig.of(Profile.QUICK).withCheckLimit(Patience.of(HANGS)).withExcluded(WHOLE_JVM);
         return mutant.number() + " " + mutant.name() + ":"
                 + ReferenceSubject.run(mutant.url(), config).with(Verdict.FAIL).stream()
                         .filter(check -> check.level() != Level.STATISTICAL)

@@ -7,6 +7,7 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -88,7 +89,7 @@ class MutantProofTest {
     }
 
     private static TckConfig only(Mutant mutant, Profile profile) {
-        return TckConfig.of(profile).withOnly(List.of(mutant.rule())).withCheckLimit(HANGS);
+        return TckConfig.of(profile).withOnly(List.of(mutant.rule())).withCheckLimit(Patience.of(HANGS));
     }
 
     private static void assertFound(Mutant mutant, TckResult result) {

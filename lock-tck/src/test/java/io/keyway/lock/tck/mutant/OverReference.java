@@ -12,6 +12,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -52,9 +53,10 @@ final class OverReference {
         // A check of a mutant that hangs has failed, and is not waited for any longer.
         TckResult result = run(
                 defect.name().toLowerCase(Locale.ROOT).replace('_', '-'),
-                config -> config.withCheckLimit(Duration.ofSeconds(3)),
+                config -> config.withCheckLimit(Patience.of(Duration.ofSeconds(3))),
                 with);
         assertThat(result.with(Verdict.FAIL))
+                .as("the failures of %s", result)
                 .anySatisfy(check -> assertThat(check.rules().get(0)).isEqualTo(rule));
     }
 }
