@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes one check of one subject and finds its verdict. On the machine's clock a failure while processes wait for a
  * processor, this one or the server's, proves little: the check is made again with twice the ttls, and again with four
- * times. What fails then too, fails. It is INCONCLUSIVE if this process itself stood still and not all of the patience
+ * times. What fails then too, fails. So does a check that hangs twice, the second time with twice the limit. A failure
+ * is INCONCLUSIVE if this process itself stood still and not all of the patience
  * was waited for each time, or if what was seen proves nothing since its time was over. What the history shows, or what
  * no delay can have caused, is certain, however slow the machine.
  */
@@ -137,7 +138,13 @@ final class CheckRun {
         long took = here.clock().now() - from;
         Attempt attempt = hung.isEmpty()
                 ? judged(context, thrown[0], took, begun)
-                : attempt(Verdict.FAIL, hung, CheckFailure.Kind.CERTAIN, context, took, begun);
+                : attempt(
+                        Verdict.FAIL,
+                        hung,
+                        number == 0 ? CheckFailure.Kind.PLAIN : CheckFailure.Kind.CERTAIN,
+                        context,
+                        took,
+                        begun);
         if (attempt.verdict() == Verdict.FAIL && context.breach().isEmpty()) {
             Optional<String> missing = context.server().missing();
             if (missing.isPresent()) {

@@ -231,7 +231,7 @@ final class CloseChecks {
         t.expectEqual("the number of LOST events", 1L, events.count(t.name(), LockEvent.Type.LOST));
     }
 
-    @Check(rules = "LK-1003 LK-1005", from = Profile.SMOKE)
+    @Check(rules = "LK-1003 LK-1005", from = Profile.SMOKE, limits = 2)
     @Hint("Does close() send the releases of all its leases, or leave them to expire?")
     void closeGivesBackEverything(CheckContext t) throws Exception {
         LockClient client = t.client("closed");

@@ -36,6 +36,12 @@ final class IsolatedRun {
     /** Of what a child left, with the start of the provider. */
     private static final Duration REMOVAL = Duration.ofSeconds(20);
 
+    /**
+     * For so many limits of a check a child may say nothing. A check has three of them at most, and one that hangs is
+     * tried again with twice as many.
+     */
+    private static final int SILENT_FOR = 10;
+
     /** A busy machine takes so long to start a JVM: until its first report no limit of a check counts. */
     private static final Duration JVM_STARTS = Duration.ofMinutes(1);
 
@@ -162,7 +168,7 @@ final class IsolatedRun {
     // One child
 
     private Outcome follow(Child from, Set<String> batch) throws InterruptedException {
-        Duration patience = Duration.ofMillis((long) (3 * config.checkLimit().toMillis() * config.timeFactor()));
+        Duration patience = config.checkLimit().multipliedBy((long) Math.ceil(SILENT_FOR * config.timeFactor()));
         running.clear();
         Optional<Message.Dying> lastWords = Optional.empty();
         Duration limit = patience.plus(JVM_STARTS);

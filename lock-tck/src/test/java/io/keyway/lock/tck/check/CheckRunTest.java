@@ -17,12 +17,14 @@ import io.keyway.lock.tck.Profile;
 import io.keyway.lock.tck.TckConfig;
 import io.keyway.lock.tck.TckSubject;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.process.Patience;
 import io.keyway.lock.tck.proxy.Ports;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,22 @@ class CheckRunTest {
             t.expect(t.ttl().compareTo(t.shortestTtl()) > 0, "a least term is five seconds");
         }
 
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
+        void hangs(CheckContext t) throws Exception {
+            new CountDownLatch(1).await();
+        }
+
+        private int tries;
+
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
+        void hangsAtFirst(CheckContext t) throws Exception {
+            if (tries++ == 0) {
+                new CountDownLatch(1).await();
+            }
+        }
+
         @Check(rules = "LK-301", requires = Requirement.SERVER)
         @Hint("the question of the check")
         void failsAfterARestart(CheckContext t) throws Exception {
@@ -147,6 +165,19 @@ class CheckRunTest {
         CheckResult result = resultOf("fails-with-short-ttls");
         assertThat(result.verdict()).isEqualTo(Verdict.PASS);
         assertThat(result.notes()).anyMatch(note -> note.contains("a least term is five seconds"));
+    }
+
+    @Test
+    void whatHangsOnABusyMachineIsGivenTwiceTheTimeOnce() {
+        RunContext brief = place(
+                TckSubject.of(URL),
+                new RealClock(),
+                TckConfig.of(Profile.SMOKE).withCheckLimit(Patience.of(Duration.ofMillis(500))));
+        CheckResult always = resultOf("hangs", Duration.ofHours(1), brief);
+        assertThat(always).returns(Verdict.FAIL, CheckResult::verdict).returns(1, CheckResult::repeats);
+        assertThat(always.message()).startsWith("hangs: ");
+        assertThat(resultOf("hangs-at-first", Duration.ofHours(1), brief).verdict())
+                .isEqualTo(Verdict.PASS);
     }
 
     @Test
@@ -271,13 +302,17 @@ class CheckRunTest {
     }
 
     private static RunContext place(TckSubject subject, CheckClock clock) {
+        return place(subject, clock, TckConfig.of(Profile.SMOKE));
+    }
+
+    private static RunContext place(TckSubject subject, CheckClock clock, TckConfig config) {
         Guarantees guarantees;
         try (LockClient client = Locks.open(URL)) {
             guarantees = client.guarantees();
         }
         return new RunContext(
                 subject,
-                TckConfig.of(Profile.SMOKE),
+                config,
                 LockUrl.parse(URL),
                 Set.of(),
                 guarantees,
