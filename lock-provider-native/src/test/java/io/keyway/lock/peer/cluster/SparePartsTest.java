@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SparePartsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** What is held at members that live is to stay held, however busy this machine is. */
-    private static final Duration MAX_TTL = Patience.lease(Duration.ofSeconds(4));
+    private static final Duration MAX_TTL = Patience.lease(Duration.ofSeconds(8));
 
     @TempDir
     Path directory;
