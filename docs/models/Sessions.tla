@@ -357,8 +357,6 @@ TokensRise == ~wrong
 
 OpensEarly == \A v \in V : v > 1 /\ stage[v] = "open" /\ from[v] # {} => Former(v) = {}
 ClaimsEarly == \A v \in V : stage[v] = "waits" /\ table[v] # Nobody => Former(v) = {}
-ClaimsAfterHandOver == \A v \in V : ~(v > 1 /\ from[v] = {} /\ set[v] # {} /\ table[v] # Nobody /\ imports[v] = {})
-OpensAfterAll == \A v \in V : ~(v > 1 /\ stage[v] = "open" /\ Cardinality(from[v]) = 1)
 
 Symmetry == Permutations(Members) \cup Permutations(Clients)
 =============================================================================

@@ -33,6 +33,9 @@ public @interface Check {
     /** On the real clock no other check runs beside it. */
     boolean alone() default false;
 
+    /** The most that {@link #limits} says. */
+    int MOST_LIMITS = 3;
+
     /** How many times the limit of a check ({@code TckConfig.checkLimit}) it may take. */
     int limits() default 1;
 

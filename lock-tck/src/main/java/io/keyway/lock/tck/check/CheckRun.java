@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Makes one check of one subject and finds its verdict. On the machine's clock a failure while processes wait for a
  * processor, this one or the server's, proves little: the check is made again with twice the ttls, and again with four
  * times. What fails then too, fails. So does a check that hangs twice, the second time with twice the limit. A failure
- * is INCONCLUSIVE if this process itself stood still and not all of the patience
- * was waited for each time, or if what was seen proves nothing since its time was over. What the history shows, or what
- * no delay can have caused, is certain, however slow the machine.
+ * is INCONCLUSIVE if this process itself stood still and not all of the patience was waited for each time, or if what
+ * was seen proves nothing since its time was over. What the history shows, or what no delay can have caused, is
+ * certain, however slow the machine.
  */
 final class CheckRun {
     private static final int ATTEMPTS = 3;

@@ -11,6 +11,7 @@ import io.keyway.lock.tck.TckResult;
 import io.keyway.lock.tck.TckResult.Trouble;
 import io.keyway.lock.tck.TckRunner;
 import io.keyway.lock.tck.Verdict;
+import io.keyway.lock.tck.check.Check;
 import io.keyway.lock.tck.command.Wire.Message;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -36,11 +37,8 @@ final class IsolatedRun {
     /** Of what a child left, with the start of the provider. */
     private static final Duration REMOVAL = Duration.ofSeconds(20);
 
-    /**
-     * For so many limits of a check a child may say nothing. A check has three of them at most, and one that hangs is
-     * tried again with twice as many.
-     */
-    private static final int SILENT_FOR = 10;
+    /** For so many limits of a check a child may say nothing: one that hangs is tried again with twice its limits. */
+    private static final int SILENT_FOR = 3 * Check.MOST_LIMITS + 1;
 
     /** A busy machine takes so long to start a JVM: until its first report no limit of a check counts. */
     private static final Duration JVM_STARTS = Duration.ofMinutes(1);

@@ -20,6 +20,11 @@ class RuleCoverageTest {
             RuleBook.read().rules().stream().map(RuleBook.Rule::id).collect(Collectors.toCollection(TreeSet::new));
 
     @Test
+    void noCheckTakesLongerThanARunOfItsOwnIsWaitedFor() {
+        assertThat(checks).allMatch(each -> each.check().limits() <= Check.MOST_LIMITS);
+    }
+
+    @Test
     void everyRuleHasACheckOrAReason() {
         Set<String> bare = new TreeSet<>(rules);
         checks.forEach(check -> check.rules().forEach(bare::remove));
