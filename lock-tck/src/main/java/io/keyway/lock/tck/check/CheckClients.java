@@ -28,6 +28,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /** The clients of one run of one check, the names that they use, and the history of all that they do. */
 abstract class CheckClients extends TestTime {
@@ -261,6 +262,11 @@ abstract class CheckClients extends TestTime {
     /** The history of this check, as text and picture. */
     Optional<Breach> story() {
         return recorder.story();
+    }
+
+    @Override
+    final Stream<String> clientNames() {
+        return clients.stream().map(LockClient::name);
     }
 
     final void closeClients() {

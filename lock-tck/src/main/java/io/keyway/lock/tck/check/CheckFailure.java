@@ -20,26 +20,38 @@ public final class CheckFailure extends AssertionError {
     }
 
     private final Kind kind;
+    private final String threads;
 
-    private CheckFailure(String message, @Nullable Throwable cause, Kind kind) {
+    private CheckFailure(String message, @Nullable Throwable cause, Kind kind, String threads) {
         super(message, cause);
         this.kind = kind;
+        this.threads = threads;
     }
 
     static CheckFailure of(String message, @Nullable Throwable cause) {
-        return new CheckFailure(message, cause, Kind.PLAIN);
+        return new CheckFailure(message, cause, Kind.PLAIN, "");
+    }
+
+    /** What was waited for in vain; {@code threads} is what those of the clients did in the end. */
+    static CheckFailure missed(String message, String threads) {
+        return new CheckFailure(message, null, Kind.PLAIN, threads);
     }
 
     static CheckFailure certain(String message) {
-        return new CheckFailure(message, null, Kind.CERTAIN);
+        return new CheckFailure(message, null, Kind.CERTAIN, "");
     }
 
     static CheckFailure late(String message) {
-        return new CheckFailure(message, null, Kind.LATE);
+        return new CheckFailure(message, null, Kind.LATE, "");
     }
 
     static CheckFailure unexpected(String message, Throwable cause) {
-        return new CheckFailure(message, cause, Kind.UNEXPECTED);
+        return new CheckFailure(message, cause, Kind.UNEXPECTED, "");
+    }
+
+    /** What the threads of the clients did when the wait was over; empty if it was no wait. */
+    String threads() {
+        return threads;
     }
 
     Kind kind() {

@@ -193,7 +193,8 @@ final class CheckRun {
             return attempt(Verdict.PASS, "", CheckFailure.Kind.CERTAIN, context, took, begun);
         }
         CheckFailure.Kind kind = thrown instanceof CheckFailure failure ? failure.kind() : CheckFailure.Kind.UNEXPECTED;
-        return attempt(Verdict.FAIL, said(thrown), kind, context, took, begun, stack(thrown))
+        String threads = thrown instanceof CheckFailure failure ? failure.threads() : "";
+        return attempt(Verdict.FAIL, said(thrown), kind, context, took, begun, stack(thrown), threads)
                 .withHint(hint(thrown));
     }
 
@@ -271,7 +272,7 @@ final class CheckRun {
         Optional<Breach> story = told ? context.story() : Optional.empty();
         String evidence = story.map(Breach::evidence).orElse("");
         for (String text : more) {
-            evidence += "\n" + text;
+            evidence += text.isEmpty() ? "" : "\n" + text;
         }
         return new Attempt(
                 verdict,

@@ -6,10 +6,12 @@ import io.keyway.lock.LockOptions;
 import io.keyway.lock.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +121,7 @@ abstract class TestTime extends Expectations {
     /** Lets time pass until the condition holds; fails the check if it does not within that time. */
     public void until(String what, Duration limit, Callable<Boolean> condition) throws InterruptedException {
         if (!happens(limit, condition)) {
-            throw CheckFailure.of("within " + text(limit) + " it did not happen that " + what, null);
+            throw missed("within " + text(limit) + " it did not happen that " + what);
         }
     }
 
@@ -128,8 +130,25 @@ abstract class TestTime extends Expectations {
      */
     public void expectWithin(Duration limit, String otherwise, Callable<Boolean> condition)
             throws InterruptedException {
-        expect(happens(limit, condition), otherwise);
+        if (!happens(limit, condition)) {
+            throw missed(otherwise);
+        }
     }
+
+    /** With what the threads of the clients do: where the server is asked, or one waits for another, they tell why. */
+    private CheckFailure missed(String what) {
+        List<Thread> threads = isVirtual()
+                ? List.of()
+                : Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread ->
+                                clientNames().anyMatch(name -> thread.getName().startsWith("keyway-" + name)))
+                        .sorted(Comparator.comparing(Thread::getName))
+                        .toList();
+        return CheckFailure.missed(what, stacks(threads));
+    }
+
+    /** The names of the clients that the check has opened. */
+    abstract Stream<String> clientNames();
 
     /** Lets time pass until the condition holds or the limit is reached; returns whether it holds. */
     public boolean happens(Duration limit, Callable<Boolean> condition) throws InterruptedException {
@@ -291,9 +310,13 @@ abstract class TestTime extends Expectations {
 
     /** The threads of this check that have not ended, as text. */
     String stacks(Thread own) {
-        StringBuilder text = new StringBuilder();
         List<Thread> threads = new ArrayList<>(List.of(own));
         tasks.stream().filter(task -> !task.isDone()).forEach(task -> threads.add(task.thread()));
+        return stacks(threads);
+    }
+
+    private static String stacks(List<Thread> threads) {
+        StringBuilder text = new StringBuilder();
         for (Thread thread : threads) {
             text.append('\n').append(thread.getName()).append(' ').append(thread.getState());
             for (StackTraceElement frame : thread.getStackTrace()) {

@@ -99,6 +99,13 @@ class CheckRunTest {
 
         @Check(rules = "LK-301")
         @Hint("the question of the check")
+        void waitsInVain(CheckContext t) throws Exception {
+            t.client("holder").lock(t.name()).acquireAsync();
+            t.until("the sun rises", Duration.ofMillis(10), () -> false);
+        }
+
+        @Check(rules = "LK-301")
+        @Hint("the question of the check")
         void hangs(CheckContext t) throws Exception {
             new CountDownLatch(1).await();
         }
@@ -207,6 +214,13 @@ class CheckRunTest {
         CheckResult late = resultOf("fails-in-time-beside-a-holder");
         assertThat(late.verdict()).isEqualTo(Verdict.INCONCLUSIVE);
         assertThat(late.evidence()).get().asString().contains("holder");
+    }
+
+    @Test
+    void aWaitInVainShowsWhatTheThreadsOfItsClientsDo() {
+        CheckResult result = resultOf("waits-in-vain", Duration.ZERO);
+        assertThat(result.message()).isEqualTo("within 10 ms it did not happen that the sun rises");
+        assertThat(result.evidence()).get().asString().contains("keyway-tck-holder-", "WAITING", "    at ");
     }
 
     @Test
