@@ -45,7 +45,11 @@ class RoundTripsTest {
         config.setMaximumPoolSize(20);
         pool = new HikariDataSource(config);
         source = new CountedSource(pool::getConnection);
-        client = Locks.open(url, ClientOptions.defaults().with(JdbcOptions.DATA_SOURCE, source));
+        client = Locks.open(
+                url,
+                ClientOptions.defaults()
+                        .with(JdbcOptions.DATA_SOURCE, source)
+                        .withRequestTimeout(Duration.ofSeconds(30))); // a busy machine takes seconds for a batch
         client.lock("first").acquire().close();
         source.executed();
     }

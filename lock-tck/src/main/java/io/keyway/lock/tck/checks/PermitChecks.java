@@ -92,7 +92,9 @@ final class PermitChecks {
         LockClient client = t.client("holder");
         Lease one = client.semaphore(t.name(), Capacity.of(1)).acquire();
         AtomicInteger resources = new AtomicInteger(1);
-        DistributedSemaphore elastic = t.client("elastic").semaphore(t.name(), Capacity.perResource(1, resources::get));
+        LockClient other = t.client("elastic");
+        other.lock(t.name()).acquire().release(); // it is connected then, which may take longer than the wait
+        DistributedSemaphore elastic = other.semaphore(t.name(), Capacity.perResource(1, resources::get));
         Task<Optional<Lease>> waits = t.start("a wait for a second permit", () -> elastic.tryAcquire(t.ttl(1, 4)));
         t.expect(waits.get().isEmpty(), "a second permit of 1 was granted");
         resources.set(3);
