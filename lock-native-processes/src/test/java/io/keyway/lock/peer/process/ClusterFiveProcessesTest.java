@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.keyway.lock.LeaseLoss;
 import io.keyway.lock.ReleaseOutcome;
 import io.keyway.lock.tck.process.ClientProcess;
+import io.keyway.lock.tck.process.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -23,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("soak")
 class ClusterFiveProcessesTest {
-    private static final Duration TTL = Duration.ofSeconds(2);
-    private static final Duration PATIENT = Duration.ofSeconds(30);
+    private static final Duration TTL = Patience.of(Duration.ofSeconds(2));
+    private static final Duration PATIENT = Patience.of(Duration.ofSeconds(30));
     private static final Duration HURRIED = Duration.ofSeconds(1);
 
     @TempDir
@@ -60,6 +61,11 @@ class ClusterFiveProcessesTest {
         cluster.heal();
     }
 
+    /** That a release was not answered in time is no error: who gets the lock next shows that it is free. */
+    private static void release(ClientProcess client, String name) throws Exception {
+        assertThat(client.release(name)).isIn(ReleaseOutcome.RELEASED, ReleaseOutcome.UNKNOWN);
+    }
+
     @Test
     @Tag("soak")
     void oneOfTwoHoldsEachLockAndThenTheOther() throws Exception {
@@ -68,10 +74,10 @@ class ClusterFiveProcessesTest {
             long first = one.acquire(name, PATIENT).orElseThrow();
             assertThat(other.acquire(name, HURRIED)).isEmpty();
             assertThat(one.isHeld(name)).isTrue();
-            assertThat(one.release(name)).isEqualTo(ReleaseOutcome.RELEASED);
+            release(one, name);
             assertThat(other.acquire(name, PATIENT).orElseThrow()).isGreaterThan(first);
             assertThat(one.acquire(name, HURRIED)).isEmpty();
-            assertThat(other.release(name)).isEqualTo(ReleaseOutcome.RELEASED);
+            release(other, name);
         }
     }
 
@@ -94,15 +100,15 @@ class ClusterFiveProcessesTest {
         assertThat(other.isHeld("server-side")).isTrue();
         cluster.heal();
         assertThat(one.acquire("server-side", HURRIED)).isEmpty();
-        assertThat(other.release("server-side")).isEqualTo(ReleaseOutcome.RELEASED);
+        release(other, "server-side");
         assertThat(one.acquire("server-side", PATIENT)).isPresent();
-        assertThat(one.release("server-side")).isEqualTo(ReleaseOutcome.RELEASED);
+        release(one, "server-side");
     }
 
     @Test
     void theClientKeepsALockThatNobodyElseAsksFor() throws Exception {
         long first = one.acquire("cached", PATIENT).orElseThrow();
-        assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+        release(one, "cached");
         OptionalLong second = OptionalLong.empty();
         for (int attempt = 0; attempt < 5 && second.isEmpty(); attempt++) {
             LockSupport.parkNanos(TTL.multipliedBy(3).dividedBy(2).toNanos());
@@ -111,17 +117,17 @@ class ClusterFiveProcessesTest {
             cluster.client(0).blackHole();
             second = one.acquireIfReachable("cached", HURRIED);
             if (second.isPresent()) {
-                assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+                release(one, "cached");
             }
             cluster.heal();
             if (second.isEmpty()) {
                 first = one.acquire("cached", PATIENT).orElseThrow();
-                assertThat(one.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+                release(one, "cached");
             }
         }
         assertThat(second).isPresent();
         assertThat(second.orElseThrow()).isGreaterThan(first);
         assertThat(other.acquire("cached", PATIENT).orElseThrow()).isGreaterThan(second.orElseThrow());
-        assertThat(other.release("cached")).isEqualTo(ReleaseOutcome.RELEASED);
+        release(other, "cached");
     }
 }
