@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Members that elect one which decides on all names, and clients that look for it everywhere. */
 final class FailoverMembers extends ElectingMembers {
@@ -40,15 +39,18 @@ final class FailoverMembers extends ElectingMembers {
 
     /** The product's machines. */
     static LeaseModel.Kit kit() {
-        return kit(FailoverView.leadership(), null);
+        return kit(Map.of());
     }
 
-    /** The product's, but for the machine of that key, where one is given. */
-    static LeaseModel.Kit kit(Key other, @Nullable Machine machine) {
+    /** The product's, except for those machines. */
+    static LeaseModel.Kit kit(Map<Key, Machine> others) {
         return new LeaseModel.Kit(
                 (settings, owned) -> {
                     MachineFactory product = new FailoverAlgorithm(settings).memberMachines(owned);
-                    return key -> machine != null && key.equals(other) ? machine.copy() : product.create(key);
+                    return key -> {
+                        Machine other = others.get(key);
+                        return other == null ? product.create(key) : other.copy();
+                    };
                 },
                 settings -> new FailoverAlgorithm(settings).clientMachines(),
                 true,

@@ -14,6 +14,7 @@ import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.simulator.MemberDirectory.StartGoal;
 import io.keyway.lock.simulator.Options.Profile;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -88,7 +89,8 @@ class RestartSimulationTest {
 
     @Test
     void whatIsForgottenStaysForgotten() {
-        Campaign unsafe = Campaigns.failover(FailoverMembers.kit(FailoverView.election(), UnsafeElections.withoutV5()));
+        Campaign unsafe =
+                Campaigns.failover(FailoverMembers.kit(Map.of(FailoverView.election(), UnsafeElections.withoutV5())));
         assertThat(found(StartPlans.secondStartWithoutRecords(), unsafe).violation())
                 .isNotNull();
     }

@@ -555,6 +555,8 @@ public class LockClientHelper implements Machine {
         GrantHandle.Use use = held.handle.close();
         if (use != null) {
             turn.tell(new LockNotice.Ended(key, use.token(), cause, detail, use.user()));
+            long over = held.handle.deadline() - turn.now() < 0 ? held.handle.deadline() : turn.now();
+            turn.client().stops(over + held.handle.ttl() / 4);
         }
         gone(held, turn);
         Waiter conversion = waiters.conversions().converting(held);

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A member's part in the election of leaders; every member has one. docs/algorithms/election.md numbers where it
@@ -168,6 +169,8 @@ class Election implements Machine {
     private final TreeMap<String, Confirm> early = new TreeMap<>();
 
     private ListChange change = new ListChange();
+    /** Whether the list may change now; null while that is for no user to say. */
+    private @Nullable Boolean settled;
 
     private long leased = Turn.NEVER;
     private long lookAt = Turn.NEVER;
@@ -219,6 +222,8 @@ class Election implements Machine {
             if (wish.add()) {
                 sayToAll(new Introduce(settings.key(), wish.member()), turn);
             }
+        } else if (call instanceof ElectionCall.Settled now) {
+            settled = now.settled();
         } else if (call instanceof ElectionCall.Reserve reserve) {
             wanted = Math.max(wanted, reserve.bound());
             ask(turn);
@@ -254,7 +259,14 @@ class Election implements Machine {
         if (!adopted.id().equals(ViewId.NONE)) {
             tell(new ElectionCall.Elected(adopted, true, recorded), turn);
         }
+        tellVoted(turn);
         ask(turn);
+    }
+
+    private void tellVoted(Turn turn) {
+        if (isStuck()) {
+            tell(new ElectionCall.Voted(promised), turn);
+        }
     }
 
     /** It is known what former lives there can have been: none, or one whose votes have soon lapsed. */
@@ -520,6 +532,7 @@ class Election implements Machine {
             lists.votedFor(list);
             record(turn);
             relist(turn);
+            tellVoted(turn);
         }
         phase = Phase.VOTING;
         date = turn.now() + VOTING;
@@ -613,7 +626,7 @@ class Election implements Machine {
             if (!none && !isStuck() && !lacks) {
                 phase = Phase.ELECTED;
                 date = Turn.NEVER;
-                if (!change.after(members, each -> heard(each, turn)).equals(members)) {
+                if (!Boolean.FALSE.equals(settled) && !listAfter(turn).equals(members)) {
                     begin(false, turn);
                 }
             } else if (phase != Phase.PAUSE) {
@@ -661,7 +674,8 @@ class Election implements Machine {
 
     private void begin(boolean mayReplace, Turn turn) {
         long round = Math.max(heard, Math.max(promised.round(), latest().id().round())) + 1;
-        List<String> list = change.after(members, each -> heard(each, turn));
+        // What a leader has settled is no more so when another one is elected.
+        List<String> list = mayReplace && settled != null ? members : listAfter(turn);
         ElectionDate now = date(new ViewId(round, self, life), mayReplace, list, turn);
         heard = round;
         Vote own = own(now.round());
@@ -670,6 +684,10 @@ class Election implements Machine {
         counting.voted(self, own);
         sayToAll(now, turn);
         count(turn);
+    }
+
+    private List<String> listAfter(Turn turn) {
+        return change.after(members, each -> heard(each, turn));
     }
 
     private void count(Turn turn) {
@@ -872,6 +890,7 @@ class Election implements Machine {
         } else {
             missed = latest;
         }
+        tellVoted(turn);
         relist(turn);
         ask(turn);
     }
@@ -972,6 +991,7 @@ class Election implements Machine {
         copy.unconfirmed.putAll(unconfirmed);
         copy.early.putAll(early);
         copy.change = change.copy();
+        copy.settled = settled;
         copy.leased = leased;
         copy.lookAt = lookAt;
         copy.wanted = wanted;
@@ -996,6 +1016,7 @@ class Election implements Machine {
         dates.encode(out);
         counting.encode(out);
         change.encode(out);
+        out.value(settled);
         reminders.encode(out);
         lost.encode(out);
         confirmations.encode(out);

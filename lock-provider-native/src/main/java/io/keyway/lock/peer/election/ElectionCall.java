@@ -30,6 +30,15 @@ public sealed interface ElectionCall extends Call {
      */
     record ChangeMembers(String member, boolean add) implements ElectionCall {}
 
+    /** To its users: this member has voted for that view, and has not heard who leads in it. */
+    record Voted(ViewId view) implements ElectionCall {}
+
+    /**
+     * Of a user: whether the list may change now, by an election that this member holds. As long as no user has said
+     * anything, any member may change it by any election.
+     */
+    record Settled(boolean settled) implements ElectionCall {}
+
     /** Of a leader: it wants to let in tickets up to that one. Answered by {@link Recorded}. */
     record Reserve(long bound) implements ElectionCall {}
 }

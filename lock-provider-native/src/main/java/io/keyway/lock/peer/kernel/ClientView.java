@@ -56,6 +56,12 @@ public interface ClientView {
     void confirm(Key key);
 
     /**
+     * A user has until then, on the cell's clock, to stop what it does under a grant that has ended: whoever waits to
+     * hear of all that this client holds hears before that of no end.
+     */
+    default void stops(long until) {}
+
+    /**
      * Asks for {@link Echoed} in this turn, as soon as the echo of the frame at hand has moved the beliefs: messages
      * are processed before it.
      */

@@ -103,12 +103,32 @@ public interface MemberView {
     /**
      * This member leads until that time on the cell's clock, with no epoch above that one: clients are served by it.
      * Beyond either of them their connections end, and their sessions stay as they are. Nothing is said to a client
-     * that has a longer lease than that, in nanoseconds, or while something is kept for longer: the key that
-     * has taken over is called with {@link Longer}.
+     * that has a longer lease than that, in nanoseconds, or while something is kept for longer than that, or than a
+     * majority has noted: the key that has taken over is called with {@link Longer}.
      *
      * @throws IllegalStateException if no member of the cluster leads, by its algorithm
      */
-    default void serve(long until, long lastEpoch, long longest) {
+    default void serve(long until, long lastEpoch, long longest, long keptNoted) {
+        throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
+    /**
+     * A majority of the members knows that the client of that session can hold something with that ttl, in nanoseconds:
+     * before, it is told of no lease that is as long.
+     *
+     * @throws IllegalStateException as of {@link #serve}
+     */
+    default void noted(Peer peer, long ttl) {
+        throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
+    /**
+     * Nobody can hold anything any more of whom this member has not heard since {@link #takeOver}: what is left of the
+     * silence that was asked for there is over.
+     *
+     * @throws IllegalStateException as of {@link #serve}
+     */
+    default void endSilence() {
         throw new IllegalStateException("no member leads in a cluster of this algorithm");
     }
 
@@ -131,6 +151,11 @@ public interface MemberView {
      */
     default void takeOver(Key leader, long leastEpoch, long silence) {
         throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
+    /** What is left of what is kept, in nanoseconds: 0 if nothing is. */
+    default long kept() {
+        return 0;
     }
 
     /** The longest lease of a client, and what is left of what is kept, in nanoseconds: 0 if there is nothing. */

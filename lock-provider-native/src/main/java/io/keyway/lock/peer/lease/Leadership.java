@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.peer.lease;
 
+import io.keyway.lock.peer.election.ElectionCall;
 import io.keyway.lock.peer.election.ElectionCall.Elected;
 import io.keyway.lock.peer.election.ElectionCall.Leased;
 import io.keyway.lock.peer.election.ElectionCall.Recorded;
@@ -16,30 +17,51 @@ import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MemberView;
 import io.keyway.lock.peer.kernel.Message;
 import io.keyway.lock.peer.kernel.Peer;
+import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.lease.NotesMessage.Take;
+import io.keyway.lock.peer.lease.NotesMessage.Taken;
+import io.keyway.lock.peer.lease.NotesMessage.Write;
+import io.keyway.lock.peer.lease.NotesMessage.Written;
 import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
+import io.keyway.lock.peer.session.Holding;
+import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.LeaderGoal;
 import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.SessionSettings;
+import io.keyway.lock.peer.session.Spoken;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Whether this member decides on all names of its cluster; every member has one.
  *
  * <p><b>States.</b> <i>Following</i>: another member has the one seat of the latest view, or no view is known; no
- * client is let in. <i>Closed</i>: this member has the seat, and no client is let in yet. <i>Silent</i>: clients are
- * let in, hold what they held and queue, and nothing is granted. <i>Open</i>: it grants. In the last two it serves for
- * as long as the members have leased the view to it; in between it is as if it were not there, and then goes on where
- * it was.
+ * client is let in. <i>Taking</i>: this member has the seat, no client is let in yet, and it asks the members whom they
+ * have noted ({@link ClientNotes}). <i>Waiting</i>: it has the notes of a majority; clients are let in, say what they
+ * hold, and queue, and nothing is granted. <i>Silent</i>: the same without these notes. <i>Open</i>: it grants. In the
+ * last three it serves for as long as the members have leased the view to it; in between it is as if it were not there,
+ * and then goes on where it was.
  *
  * <p><b>Invariants.</b>
  *
  * <ul>
  *   <li>Who gets the seat is closed for a lease of the view. By then the former leader serves nobody: it could grant to
  *       somebody else what a holder has asserted here, once it has not heard that holder for long enough.
- *   <li>Who gets the seat is silent for a lease of the view and the longest lease that a former leader can have told a
+ *   <li>A majority has noted a client, with a ttl that is no shorter than that of any lease of it, before that client is
+ *       told of the lease. A member that has voted for a later leader notes nothing for a former one, and a leader that
+ *       has does not count itself. So the notes of any majority that follows the next leader name all that can hold
+ *       something by the word of a former one; a member that has lost its notes says so, and is not counted. The next
+ *       leader grants as soon as each of them has come and said all that it holds, or has been silent for longer than
+ *       its ttl.
+ *   <li>Who has no such notes is silent for a lease of the view and the longest lease that a former leader can have told a
  *       client of, and for what clocks may differ by. A majority has voted for it by then and confirms nothing earlier,
  *       so the former leader reads no frame of a client after the lease that it had; and no client believes for longer
  *       than its ttl in what such a frame brought it.
@@ -51,6 +73,8 @@ import java.util.List;
  *       open by that very seat.
  *   <li>A majority has recorded an epoch that is no lower than that of any token, before the token is granted; whoever
  *       gets the seat begins above what is recorded. So the tokens of a name rise.
+ *   <li>The list of members changes only when this leader is open and a majority of them has all of its notes: then any
+ *       majority of the next list has a member that has them.
  *   <li>A leader has no session of a client, and no grant, that is older than its seat: what the table of a clean end
  *       has left, and what is kept, is over when another member leads, or may have led.
  * </ul>
@@ -60,6 +84,20 @@ class Leadership implements Machine {
     static final long LEASE = 2_000_000_000L;
 
     private static final int LET_IN = 0;
+    private static final int AGAIN = 1;
+    private static final int OVER = 2;
+    /** After so long a member is spoken to again that does not answer. */
+    private static final long PAUSE = 500_000_000L;
+    /** Places that are kept are noted as if they were of this client, which never comes. */
+    private static final Incarnation KEPT = new Incarnation(0, 0);
+
+    enum Stage {
+        FOLLOWING,
+        TAKING,
+        WAITING,
+        SILENT,
+        OPEN
+    }
     /** So many epochs are reserved at once: seldom more than one is used in a life. */
     private static final long AHEAD = 16;
     /** The first of the times that are recorded, 100 ms; the others are 2, 5, 10, 20, 50 ... times as long. */
@@ -87,6 +125,30 @@ class Leadership implements Machine {
     private long neededAt;
     /** Until when it is closed; {@link Turn#NEVER} if it is not. */
     private long closedUntil = Turn.NEVER;
+
+    private Stage stage = Stage.FOLLOWING;
+    private ClientNotes notes = new ClientNotes();
+    /** Since when the leader of the latest view leads. */
+    private ViewId leads = ViewId.NONE;
+    /** This member has voted for a later view than the one that it knows. */
+    private boolean voted;
+    /** When the lease of a former leader is over. */
+    private long formerUntil = Turn.NEVER;
+    /** Whom it waits for, and until when. */
+    private final Map<Incarnation, Long> awaited = new LinkedHashMap<>();
+    /** The sessions here that can hold something. */
+    private final Map<Peer, Holding> holding = new LinkedHashMap<>();
+    /** Those of them of which a majority does not know. */
+    private final Set<Peer> unnoted = new LinkedHashSet<>();
+    /** From when on nobody can hold anything that this life of a leader has not noted; {@link Turn#NEVER} if so. */
+    private long completeAt = Turn.NEVER;
+
+    private long overAt = Turn.NEVER;
+    private long againAt = Turn.NEVER;
+    /** For how long something may be kept, as a majority knows. */
+    private long keptNoted;
+    /** What the election was told last. */
+    private boolean settled = true;
 
     /** Whether who gets the seat is silent; an unsafe variant is not. */
     boolean isSilentAtFirst() {
@@ -118,6 +180,26 @@ class Leadership implements Machine {
         return true;
     }
 
+    /** Whether a client is told of a lease when a majority has noted it; of an unsafe variant at once. */
+    boolean awaitsNotes() {
+        return true;
+    }
+
+    /** Whether a member that has lost its notes does not count; for an unsafe variant it does. */
+    boolean heedsLoss() {
+        return true;
+    }
+
+    /** Whether it waits for those that were noted before; an unsafe variant does not. */
+    boolean waitsForNoted() {
+        return true;
+    }
+
+    /** Whether the list changes only when a majority has all notes; of an unsafe variant always. */
+    boolean settlesLists() {
+        return true;
+    }
+
     @Override
     public void called(Call call, Turn turn) {
         if (call instanceof MemberView.Restored restored) {
@@ -130,10 +212,44 @@ class Leadership implements Machine {
         } else if (call instanceof Recorded bound) {
             recorded = LeaderBound.epoch(bound.bound());
             longest = bound.bound() == reserved ? LeaderBound.longest(reserved) : longest;
-        } else if (call instanceof MemberView.Longer && leads()) {
-            raise(turn);
+        } else if (call instanceof ElectionCall.Voted) {
+            voted = true;
+        } else if (call instanceof MemberView.Started) {
+            turn.peers().watch(FailoverKeys.LEADERSHIP);
+        } else if (call instanceof PeerView.PeerDown down) {
+            notes.sayAgain(down.member());
+        } else if (call instanceof PeerView.PeerUp up) {
+            notes.sayAgain(up.member());
+            ask(up.member(), turn);
+        } else if (leads() && clients(call, turn)) {
+            look(false, turn);
+            return;
         }
-        look(turn);
+        look(true, turn);
+    }
+
+    /** Whether that says something of clients, of which there may be thousands. */
+    private boolean clients(Call call, Turn turn) {
+        if (call instanceof MemberView.Longer) {
+            raise(turn);
+            return false;
+        } else if (call instanceof Holding more) {
+            holding.put(more.peer(), more);
+            unnoted.remove(more.peer()); // in the order of the notes
+            unnoted.add(more.peer());
+            notes.note(more.client(), more.ttl());
+        } else if (call instanceof Spoken spoken) {
+            awaited.remove(spoken.client());
+        } else if (call instanceof MemberView.SessionEnded ended) {
+            unnoted.remove(ended.peer());
+            Holding over = holding.remove(ended.peer());
+            if (over != null && stage == Stage.OPEN) {
+                notes.drop(over.client());
+            }
+        } else {
+            return false;
+        }
+        return true;
     }
 
     private void renewed(long until, Turn turn) {
@@ -150,6 +266,8 @@ class Leadership implements Machine {
         ViewId mine = view.since(turn.peers().self());
         String former = leader;
         leader = String.join(",", view.leaders());
+        leads = view.since(leader);
+        voted = false;
         if (!leader.equals(former)) {
             turn.tell(new LeadersElected(view.leaders()));
         }
@@ -159,6 +277,7 @@ class Leadership implements Machine {
             }
             seat = ViewId.NONE;
             closedUntil = Turn.NEVER;
+            stage(Stage.FOLLOWING);
             turn.member().follow();
         } else if (!mine.equals(seat)) {
             seat = mine;
@@ -172,7 +291,22 @@ class Leadership implements Machine {
             turn.tell(new ListChanged(
                     view.members(), !now && members.contains(turn.peers().self())));
         }
+        if (!view.members().equals(members)) {
+            notes.listed();
+        }
         members = view.members();
+    }
+
+    private void stage(Stage next) {
+        stage = next;
+        keptNoted = next == Stage.OPEN ? keptNoted : 0;
+        awaited.clear();
+        overAt = Turn.NEVER;
+        completeAt = Turn.NEVER;
+        if (next == Stage.FOLLOWING || next == Stage.TAKING) {
+            holding.clear();
+            unnoted.clear();
+        }
     }
 
     private boolean leads() {
@@ -182,13 +316,29 @@ class Leadership implements Machine {
     private void takeOver(View view, Elected elected, Turn turn) {
         MemberView member = turn.member();
         boolean first = view.first() && !elected.restored() && view.id().equals(seat);
-        long silence = 0;
+        long closed = lease(member) + lease(member) / 50;
+        long silence = closed + SessionSettings.quarantine(LeaderBound.longest(elected.recorded()));
         closedUntil = Turn.NEVER;
-        if (!first && !seat.equals(opened) && isSilentAtFirst()) {
-            long closed = lease(member) + lease(member) / 50;
-            silence = closed + SessionSettings.quarantine(LeaderBound.longest(elected.recorded()));
-            closedUntil = isClosedAtFirst() ? turn.now() + closed : Turn.NEVER;
+        formerUntil = turn.now() + closed;
+        if (first || seat.equals(opened) || !isSilentAtFirst()) {
+            stage(Stage.OPEN);
+            notes.areLost();
+            if (first) {
+                notes.areAll();
+            } else {
+                completeAt = turn.now() + silence;
+            }
+            silence = 0;
+        } else {
+            closedUntil = isClosedAtFirst() ? formerUntil : Turn.NEVER;
             turn.goal(elected.restored() ? LeaderGoal.SILENT_AGAIN : LeaderGoal.TOOK_OVER);
+            if (elected.restored()) {
+                beSilent();
+            } else {
+                stage(Stage.TAKING);
+                notes.takes(turn.peers().self());
+                others(turn).forEach(each -> ask(each, turn));
+            }
         }
         long known = Math.max(LeaderBound.epoch(elected.recorded()), LeaderBound.epoch(reserved));
         long least = Math.max(known, member.epoch()) + 1;
@@ -199,6 +349,117 @@ class Leadership implements Machine {
         neededAt = turn.now();
         reserve(least + AHEAD, Math.max(LeaderBound.longest(elected.recorded()), step(0, member)), turn);
         longest = awaitsRecord() ? 0 : longest;
+    }
+
+    private void beSilent() {
+        stage(Stage.SILENT);
+        notes.areLost();
+    }
+
+    // Who can hold something
+
+    /** Goes on as far as the members and the clients let it. */
+    private void progress(Turn turn) {
+        MemberView member = turn.member();
+        if (stage == Stage.TAKING) {
+            take(turn);
+        }
+        if (stage == Stage.WAITING && awaited.isEmpty() && Turn.due(formerUntil, turn.now())) {
+            turn.goal(LeaderGoal.ALL_SPOKEN);
+            member.endSilence();
+        }
+        if ((stage == Stage.WAITING || stage == Stage.SILENT) && !member.quarantined()) {
+            stage(Stage.OPEN);
+            if (!notes.areComplete()) {
+                notes.areAll();
+            }
+            Set<Incarnation> here = new LinkedHashSet<>();
+            for (Holding each : holding.values()) {
+                here.add(each.client());
+            }
+            notes.keep(here);
+        }
+        if (stage == Stage.OPEN && Turn.due(completeAt, turn.now())) {
+            completeAt = Turn.NEVER;
+            notes.areAll();
+        }
+        long kept = member.kept();
+        long noted = notes.ttl(KEPT);
+        if (stage != Stage.TAKING && (kept > noted || kept < noted / 4) && !awaited.containsKey(KEPT)) {
+            notes.set(KEPT, kept == 0 ? 0 : step(kept, member));
+        }
+    }
+
+    private void ask(String member, Turn turn) {
+        if (stage == Stage.TAKING && !notes.hasAnswered(member)) {
+            turn.peers().send(member, new Take(seat));
+        }
+    }
+
+    private void take(Turn turn) {
+        boolean late = Turn.due(formerUntil, turn.now());
+        if (notes.areTaken(members, heedsLoss())) {
+            stage(Stage.WAITING);
+            notes.areAll().forEach((client, ttl) -> {
+                if (waitsForNoted()) {
+                    awaited.put(client, formerUntil + SessionSettings.quarantine(ttl));
+                }
+            });
+        } else if (Turn.due(formerUntil + lease(turn.member()), turn.now())
+                || (late && notes.haveAnswered(others(turn)))) {
+            turn.goal(LeaderGoal.NOTES_LOST);
+            beSilent();
+        }
+    }
+
+    /** The other members that can be spoken to. */
+    private List<String> others(Turn turn) {
+        PeerView peers = turn.peers();
+        List<String> others = new ArrayList<>(members.size());
+        for (String member : members) {
+            if (!member.equals(peers.self()) && peers.up(member)) {
+                others.add(member);
+            }
+        }
+        return others;
+    }
+
+    /** Has the members note what they have not noted, and clients be told what they may hear. */
+    private void write(Turn turn) {
+        String self = turn.peers().self();
+        if (stage == Stage.TAKING) {
+            return;
+        }
+        for (String member : others(turn)) {
+            notes.unsaid(member, seat).forEach(each -> turn.peers().send(member, each));
+        }
+        if (!voted) {
+            notes.counts();
+        }
+        notes.forget(members, self);
+        long confirmed = notes.majority(members, self);
+        for (Iterator<Peer> all = unnoted.iterator(); all.hasNext(); ) {
+            Peer peer = all.next();
+            Holding holds = holding.get(peer);
+            if (holds != null && awaitsNotes() && !notes.isNoted(holds.client(), holds.ttl(), confirmed)) {
+                break; // nor are those behind it
+            }
+            if (holds != null) {
+                turn.member().noted(peer, holds.ttl());
+            }
+            all.remove();
+        }
+        boolean isNoted = !awaitsNotes() || notes.isNoted(KEPT, 1, confirmed);
+        keptNoted = isNoted ? notes.ttl(KEPT) : Math.min(keptNoted, notes.ttl(KEPT));
+    }
+
+    private void tellWhetherSettled(Turn turn) {
+        boolean now =
+                stage == Stage.OPEN && notes.areSettled(members, turn.peers().self());
+        if (now != settled && settlesLists()) {
+            settled = now;
+            turn.call(FailoverKeys.ELECTION, new ElectionCall.Settled(now));
+        }
     }
 
     /** The shortest time to be recorded that is as long as that. */
@@ -248,22 +509,30 @@ class Leadership implements Machine {
         return Math.min(LEASE, member.maxTtl());
     }
 
-    private void look(Turn turn) {
+    /** @param reserves whether it looks at what is to be recorded, too */
+    private void look(boolean reserves, Turn turn) {
         MemberView member = turn.member();
         if (leads()) {
             if (!seat.equals(opened) && !member.quarantined()) {
                 opened = seat;
                 turn.force(new Opened(seat));
             }
-            reserve(turn);
+            if (reserves) {
+                reserve(turn);
+            }
+            progress(turn);
+            write(turn);
             if (Turn.due(closedUntil, turn.now())) {
                 closedUntil = Turn.NEVER;
             }
-            if (closedUntil == Turn.NEVER) {
-                member.serve(heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded, longest);
+            if (closedUntil == Turn.NEVER && stage != Stage.TAKING) {
+                member.serve(
+                        heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded, longest, keptNoted);
             }
         }
-        turn.timer(LET_IN, closedUntil);
+        tellWhetherSettled(turn);
+        turn.timer(LET_IN, Turn.earlier(nextStep(turn), completeAt));
+        arm(turn);
         List<String> deciding = leader.isEmpty() ? List.of() : List.of(leader);
         turn.call(FailoverKeys.CLUSTER, new HomeCall.Deciding(deciding, leasedUntil));
     }
@@ -272,12 +541,65 @@ class Leadership implements Machine {
     public void received(Peer from, Message message, Turn turn) {
         if (message instanceof ChangeMembers wish && turn.peers().member(from).isEmpty()) {
             turn.send(from, MemberRequests.answer(wish, FailoverKeys.ELECTION, !members.isEmpty(), turn));
+        } else if (message instanceof NotesMessage said) {
+            noted(turn.peers().member(from), said, turn);
+            look(true, turn);
+        }
+    }
+
+    private void noted(String member, NotesMessage said, Turn turn) {
+        if (member.isEmpty()) {
+            return; // no client speaks for a member
+        }
+        boolean byLeader = member.equals(leader) && said.seat().equals(leads) && !voted;
+        boolean toLeader = leads() && said.seat().equals(seat);
+        if (said instanceof Take && byLeader) {
+            notes.answer(said.seat()).forEach(page -> turn.peers().send(member, page));
+        } else if (said instanceof Write write && byLeader) {
+            Written answer = notes.heard(write);
+            if (answer != null) {
+                turn.peers().send(member, answer);
+            }
+        } else if (said instanceof Taken taken && toLeader && stage == Stage.TAKING) {
+            notes.took(member, taken);
+        } else if (said instanceof Written written && toLeader) {
+            notes.confirmed(member, written);
         }
     }
 
     @Override
     public void due(int slot, Turn turn) {
-        look(turn);
+        if (slot == AGAIN && leads()) {
+            for (String member : others(turn)) {
+                ask(member, turn);
+                notes.lookAfter(member);
+            }
+            againAt = Turn.NEVER;
+        } else if (slot == OVER) {
+            awaited.values().removeIf(over -> Turn.due(over, turn.now()));
+            overAt = Turn.NEVER;
+        }
+        look(true, turn);
+    }
+
+    private long nextStep(Turn turn) {
+        if (stage == Stage.TAKING) {
+            return Turn.due(formerUntil, turn.now()) ? formerUntil + lease(turn.member()) : formerUntil;
+        }
+        return stage == Stage.WAITING && !Turn.due(formerUntil, turn.now()) ? formerUntil : closedUntil;
+    }
+
+    /** When a client is over for which it waits, and when a member is spoken to again. */
+    private void arm(Turn turn) {
+        if (overAt == Turn.NEVER) {
+            for (long over : awaited.values()) {
+                overAt = Turn.earlier(overAt, over);
+            }
+        }
+        boolean isLate = leads() && !notes.areWith(others(turn));
+        againAt = !isLate ? Turn.NEVER : againAt == Turn.NEVER ? turn.now() + PAUSE : againAt;
+        turn.timer(OVER, overAt);
+        turn.timer(AGAIN, againAt);
     }
 
     /** The key at which each member has one, as an election calls it. */
@@ -292,7 +614,11 @@ class Leadership implements Machine {
 
     /** Whether clients are let in at that time. */
     boolean serves(long now) {
-        return leads() && closedUntil == Turn.NEVER && leasedUntil != Turn.NEVER && now - leasedUntil < 0;
+        return leads()
+                && stage != Stage.TAKING
+                && closedUntil == Turn.NEVER
+                && leasedUntil != Turn.NEVER
+                && now - leasedUntil < 0;
     }
 
     /** Never: it knows whether this member leads. */
@@ -319,6 +645,19 @@ class Leadership implements Machine {
         copy.longest = longest;
         copy.neededAt = neededAt;
         copy.closedUntil = closedUntil;
+        copy.stage = stage;
+        copy.notes = notes.copy();
+        copy.leads = leads;
+        copy.voted = voted;
+        copy.formerUntil = formerUntil;
+        copy.awaited.putAll(awaited);
+        copy.holding.putAll(holding);
+        copy.unnoted.addAll(unnoted);
+        copy.completeAt = completeAt;
+        copy.overAt = overAt;
+        copy.againAt = againAt;
+        copy.keptNoted = keptNoted;
+        copy.settled = settled;
         return copy;
     }
 
@@ -333,6 +672,20 @@ class Leadership implements Machine {
                 .put(reserved)
                 .put(longest)
                 .time(neededAt)
-                .time(closedUntil);
+                .time(closedUntil)
+                .value(stage)
+                .value(leads)
+                .put(voted)
+                .time(formerUntil)
+                .time(completeAt)
+                .time(overAt)
+                .time(againAt)
+                .put(keptNoted)
+                .put(settled)
+                .value(holding)
+                .value(unnoted)
+                .put(awaited.size());
+        awaited.forEach((client, over) -> out.value(client).time(over));
+        notes.encode(out);
     }
 }

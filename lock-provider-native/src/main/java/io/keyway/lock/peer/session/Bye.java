@@ -9,7 +9,7 @@ public record Bye() implements Message {
     /** The id under which the session's own messages travel. */
     public static final int ALGORITHM = 0;
 
-    private static final Key KEY = new Key(ALGORITHM, "");
+    static final Key KEY = new Key(ALGORITHM, "");
 
     @Override
     public Key key() {

@@ -172,6 +172,11 @@ final class ClientHandshake {
                 : "the member was restarted";
     }
 
+    /** Whether another member may answer than the one before. */
+    boolean moves() {
+        return target.moves();
+    }
+
     /** True if a session is wanted though nothing waits for it. */
     boolean demanded() {
         return switch (target.demand()) {

@@ -98,6 +98,10 @@ public final class ClientSession implements SessionLayer, ClientView {
     private int unanswered;
     /** How many members are asked in turn whether they lead; 1 while none has refused for that. */
     private int candidates = 1;
+    /** It is to be said that this client has said all that it holds: when all users have stopped that hold no more. */
+    private boolean saying;
+
+    private long stopsAt = Turn.NEVER;
     /** What was said on the current link, until the welcome. */
     private @Nullable Hello hello;
     /** Who answers on the current link, once it has. */
@@ -352,6 +356,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             if (reasserting) {
                 turn.goal(SessionGoal.REASSERT_WINDOW);
             }
+            saying = reasserting && handshake.moves();
             tellAwaited(new SessionOpen(session.peer, reasserting), turn);
         } else if (session.resumes(welcome)) {
             session.resumed(welcome, turn);
@@ -467,11 +472,24 @@ public final class ClientSession implements SessionLayer, ClientView {
     public void flush(SessionTurn turn) {
         OpenSession session = open;
         if (session != null && phase == Phase.UP) {
+            if (saying && !closing && haveStopped(turn.now())) {
+                saying = false;
+                session.add(new AllSaid());
+            }
             session.transmit(link, turn);
         } else if (mayDial(turn.now()) && wanted()) {
             dial(session == null ? settings.proofTimeout() : 3 * session.silence(), turn);
         }
         turn.wake(nextWork());
+    }
+
+    private boolean haveStopped(long now) {
+        return stopsAt == Turn.NEVER || now - stopsAt >= 0;
+    }
+
+    @Override
+    public void stops(long until) {
+        stopsAt = stopsAt == Turn.NEVER || until - stopsAt > 0 ? until : stopsAt;
     }
 
     /** True if a link is to be up. */
@@ -487,7 +505,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         first = Turn.earlier(first, session.beliefs().next());
         return switch (phase) {
-            case UP -> Turn.earlier(first, session.nextWork());
+            case UP -> Turn.earlier(saying ? Turn.earlier(first, stopsAt) : first, session.nextWork());
             case DOWN -> Turn.earlier(first, session.forgetAt());
             default -> first;
         };
@@ -762,6 +780,8 @@ public final class ClientSession implements SessionLayer, ClientView {
         copy.failures = failures;
         copy.unanswered = unanswered;
         copy.candidates = candidates;
+        copy.saying = saying;
+        copy.stopsAt = stopsAt;
         copy.hello = hello;
         copy.answering = answering;
         copy.referral = referral;
@@ -788,6 +808,8 @@ public final class ClientSession implements SessionLayer, ClientView {
                 .put(failures)
                 .put(unanswered)
                 .put(candidates)
+                .put(saying)
+                .time(saying ? stopsAt : Turn.NEVER)
                 .value(hello)
                 .value(answering)
                 .value(referral)

@@ -18,5 +18,9 @@ public enum LeaderGoal implements CoverageGoal {
     /** A client was told of its lease when a majority had recorded how long it is. */
     LEASE_HELD_BACK,
     /** A leader ended before its silence was over, and started anew. */
-    SILENT_AGAIN
+    SILENT_AGAIN,
+    /** A new leader granted before its silence was over: all that could hold something had said what they hold. */
+    ALL_SPOKEN,
+    /** Too many members had lost whom they had noted. */
+    NOTES_LOST
 }

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView;
+import io.keyway.lock.peer.kernel.Peer;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ final class LeaderLease {
     private long lastEpoch;
     /** For how long a lease may bind others. */
     private long longest;
+    /** For how long something may be kept, as a majority has noted. */
+    private long keptNoted;
     /** Until when something is kept, whoever asked for it; {@link Turn#NEVER} if nothing is. */
     private long keptUntil = Turn.NEVER;
     /** Who is told of a lease that is longer; null before this member has led. */
@@ -43,10 +46,33 @@ final class LeaderLease {
     }
 
     /** This one leads, until that time, with no epoch above that one, and with no longer lease than that. */
-    void serve(long until, long lastEpoch, long longest) {
+    void serve(long until, long lastEpoch, long longest, long keptNoted) {
         this.until = until;
         this.lastEpoch = lastEpoch;
         this.longest = longest;
+        this.keptNoted = keptNoted;
+    }
+
+    /** A client can hold something with a longer ttl than before. */
+    void holds(MemberSession session, long ttl, Turn turn) {
+        if (ttl > session.holding && leader != null) {
+            session.holding = ttl;
+            turn.call(leader, new Holding(session.peer, session.client, ttl));
+        }
+    }
+
+    /** A client has said all that it holds. */
+    void spoken(Incarnation client, Turn turn) {
+        if (leader != null) {
+            turn.call(leader, new Spoken(client));
+        }
+    }
+
+    /** The session of a client that could hold something is over. */
+    void ended(Peer peer, Turn turn) {
+        if (leader != null) {
+            turn.call(leader, new MemberView.SessionEnded(peer));
+        }
     }
 
     /** A client has such a lease, of which it is not told before it is covered. */
@@ -59,7 +85,15 @@ final class LeaderLease {
     /** Others are kept out until then, of which nobody is told before it is covered. */
     void keep(long kept, Turn turn) {
         keptUntil = MemberPromise.beyond(kept, keptUntil) ? kept : keptUntil;
+        if (kept(turn.now()) > keptNoted && leader != null) {
+            turn.call(leader, new MemberView.Longer());
+        }
         granted(kept(turn.now()), turn);
+    }
+
+    /** Another member has led, or may have: nothing is kept any more. */
+    void keepNothing() {
+        keptUntil = Turn.NEVER;
     }
 
     /** What is left of what is kept. */
@@ -69,7 +103,7 @@ final class LeaderLease {
 
     /** Who has a lease is told nothing unless it is as short as that. */
     long longest(long now) {
-        return kept(now) > longest ? 0 : longest;
+        return kept(now) > Math.min(longest, keptNoted) ? 0 : longest;
     }
 
     private boolean holds(long now, long epoch) {
@@ -109,6 +143,7 @@ final class LeaderLease {
         copy.until = until;
         copy.lastEpoch = lastEpoch;
         copy.longest = longest;
+        copy.keptNoted = keptNoted;
         copy.keptUntil = keptUntil;
         copy.leader = leader;
         copy.serving = serving;
@@ -118,6 +153,6 @@ final class LeaderLease {
 
     void encode(StateEncoder out) {
         out.time(until).put(lastEpoch).put(serving).put(lapsed);
-        out.put(longest).time(keptUntil).put(leader != null);
+        out.put(longest).put(keptNoted).time(keptUntil).put(leader != null);
     }
 }

@@ -78,6 +78,10 @@ final class MemberSession {
     long acknowledged;
     /** The next flush looks at it. */
     boolean dirty;
+    /** The longest ttl with which its client is noted by a majority, where one leads; and with which it was to be. */
+    long noted;
+
+    long holding;
 
     /**
      * The time under which this session stands in the list of dues; {@link Turn#NEVER} if it does not. Never later than
@@ -306,6 +310,8 @@ final class MemberSession {
         copy.owes = owes;
         copy.echoBy = echoBy;
         copy.acknowledged = acknowledged;
+        copy.noted = noted;
+        copy.holding = holding;
         copy.listedAt = listedAt;
         return copy;
     }
@@ -318,7 +324,7 @@ final class MemberSession {
                 .put(guard)
                 .put(link)
                 .time(heard);
-        out.put(stamped).put(owes).time(echoBy);
+        out.put(stamped).put(owes).time(echoBy).put(noted).put(holding);
         if (stamped) {
             out.time(stamp);
         }

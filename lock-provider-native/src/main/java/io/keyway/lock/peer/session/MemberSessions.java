@@ -74,6 +74,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     private boolean quarantined = true;
     private long quarantineUntil;
+    /** Until when this member would be in quarantine if it had not taken over; {@link Turn#NEVER} if it has not. */
+    private long otherwiseUntil = Turn.NEVER;
     /** The other members have not yet confirmed the member list. */
     private boolean listAwaited;
     /** They have said that nothing was ever granted. */
@@ -152,6 +154,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     /** The same, for an algorithm whose members elect one that serves the clients of all. Before the first turn. */
     public MemberSessions underLeader() {
         leaderLease = new LeaderLease();
+        table.under(leaderLease);
         return this;
     }
 
@@ -180,6 +183,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     private void open(SessionTurn turn) {
         quarantined = false;
+        otherwiseUntil = Turn.NEVER;
         if (leaderLease != null && leaderLease.isLapsed()) {
             return;
         }
@@ -207,6 +211,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
             listAwaited = false;
             boolean later = quarantineUntil == Turn.NEVER || openAt - quarantineUntil > 0;
             quarantineUntil = later ? openAt : quarantineUntil;
+            if (otherwiseUntil != Turn.NEVER && openAt - otherwiseUntil > 0) {
+                otherwiseUntil = openAt;
+            }
             if (turn.now() - quarantineUntil >= 0) {
                 open(turn);
             }
@@ -413,8 +420,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
-    public void serve(long until, long lastEpoch, long longest) {
-        leading().serve(until, lastEpoch, longest);
+    public void serve(long until, long lastEpoch, long longest, long keptNoted) {
+        leading().serve(until, lastEpoch, longest, keptNoted);
         table.tellUpTo(leading().longest(turn().now()));
         if (leading().renewed(turn().now(), epoch) && !quarantined) {
             open(turn());
@@ -424,6 +431,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public void follow() {
         endClients();
+        leading().keepNothing();
         for (Key key : turn().residents(new Key(0, ""), true, Integer.MAX_VALUE)) {
             turn().call(key, new Unseated());
         }
@@ -443,7 +451,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
         SessionTurn now = turn();
         if (silence > 0) {
             follow();
+            long otherwise = otherwiseUntil != Turn.NEVER ? otherwiseUntil : quarantined ? quarantineUntil : now.now();
             beSilent(now.now() + silence);
+            otherwiseUntil = otherwise;
         } else {
             endClients();
         }
@@ -510,7 +520,25 @@ public final class MemberSessions implements SessionLayer, MemberView {
         turn.tell(new EpochAdopted(higher));
     }
 
+    @Override
+    public void noted(Peer peer, long ttl) {
+        table.noted(peer, ttl);
+    }
+
+    @Override
+    public void endSilence() {
+        SessionTurn now = turn();
+        if (quarantined && !listAwaited && otherwiseUntil != Turn.NEVER) {
+            quarantineUntil = otherwiseUntil;
+            otherwiseUntil = Turn.NEVER;
+            if (Turn.due(quarantineUntil, now.now())) {
+                open(now);
+            }
+        }
+    }
+
     private void beSilent(long until) {
+        otherwiseUntil = Turn.NEVER;
         // What is waited for already may last longer than any lease of this life.
         boolean longer = quarantined && quarantineUntil != Turn.NEVER && quarantineUntil - until > 0;
         quarantined = true;
@@ -586,6 +614,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         table.stalled(nanos);
         if (quarantined && quarantineUntil != Turn.NEVER) {
             quarantineUntil += nanos;
+            otherwiseUntil += otherwiseUntil == Turn.NEVER ? 0 : nanos;
         }
         handshake.stalled(nanos);
         if (peers != null) {
@@ -693,6 +722,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             table.touch(session);
             if (leaderLease != null && session.from.isEmpty()) {
                 leaderLease.granted(ttl, turn());
+                leaderLease.holds(session, ttl, turn());
             }
         }
     }
@@ -774,6 +804,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
     }
 
     @Override
+    public long kept() {
+        return leaderLease == null ? 0 : leaderLease.kept(turn().now());
+    }
+
+    @Override
     public long longestLease() {
         return leaderLease == null ? 0 : Math.max(table.longestGranted(), leaderLease.kept(turn().now()));
     }
@@ -849,6 +884,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public MemberSessions copy() {
         ServerHandshake copiedHandshake = handshake.copy();
+        LeaderLease copiedLease = leaderLease == null ? null : leaderLease.copy();
         MemberSessions copy = new MemberSessions(
                 settings,
                 membership,
@@ -856,18 +892,19 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 epoch,
                 quarantineUntil,
                 copiedHandshake,
-                table.copy(copiedHandshake),
+                table.copy(copiedHandshake, copiedLease),
                 horizonGate.copy());
         copy.knownMembers = knownMembers.copy();
         copy.leastEpoch = leastEpoch;
         copy.floor = floor;
         copy.tokenFloor = tokenFloor;
         copy.quarantined = quarantined;
+        copy.otherwiseUntil = otherwiseUntil;
         copy.listAwaited = listAwaited;
         copy.firstUse = firstUse;
         copy.closing = closing;
         copy.peers = peers == null ? null : peers.copy(copy);
-        copy.leaderLease = leaderLease == null ? null : leaderLease.copy();
+        copy.leaderLease = copiedLease;
         copy.awaitOpening.addAll(awaitOpening);
         return copy;
     }
@@ -886,6 +923,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
                 .put(listAwaited)
                 .put(firstUse)
                 .time(quarantined ? quarantineUntil : Turn.NEVER)
+                .time(quarantined ? otherwiseUntil : Turn.NEVER)
                 .put(awaitOpening.size());
         for (Key key : awaitOpening) {
             out.put(key);

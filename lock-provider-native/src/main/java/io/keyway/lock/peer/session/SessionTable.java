@@ -60,6 +60,8 @@ final class SessionTable {
     private long stalled;
     /** The machines of members talk to each other. */
     private boolean echoesMayWait;
+    /** Who is told of what happens to the clients of this member, which leads; null if no member does. */
+    private @Nullable LeaderLease leader;
     /** Who has a longer lease is told nothing. */
     private long longest = Long.MAX_VALUE;
     /** Somebody was told nothing for that. */
@@ -74,6 +76,11 @@ final class SessionTable {
     /** Echoes that nobody waits for may wait a little from now on. */
     void letEchoesWait() {
         echoesMayWait = true;
+    }
+
+    /** Clients are told of no lease before a majority knows of them. */
+    void under(LeaderLease lease) {
+        leader = lease;
     }
 
     void begin(SessionTurn turn) {
@@ -188,6 +195,9 @@ final class SessionTable {
             session.link = MemberSession.NO_LINK;
         }
         handshake.ended(session.client, turn);
+        if (leader != null && session.holding != 0) {
+            leader.ended(session.peer, turn);
+        }
         for (Key key : session.keys()) {
             turn.call(key, new SessionEnded(session.peer));
         }
@@ -278,9 +288,16 @@ final class SessionTable {
                 turn.goal(SessionGoal.DUPLICATE_DROPPED);
             } else if (message instanceof Bye) {
                 turn.goal(SessionGoal.BYE);
+                if (leader != null) {
+                    leader.spoken(session.client, turn);
+                }
                 turn.transmit(session.link, header(session, List.of(), false, turn));
                 end(session, turn);
                 return;
+            } else if (message instanceof AllSaid) {
+                if (leader != null) {
+                    leader.spoken(session.client, turn);
+                }
             } else if (message.key().algorithm() == algorithm) {
                 turn.accept(session.peer, message);
             } else {
@@ -366,6 +383,15 @@ final class SessionTable {
         }
     }
 
+    /** Who has that session may be told of leases that are as long as that. */
+    void noted(Peer peer, long ttl) {
+        MemberSession session = get(peer.session());
+        if (session != null && session.noted < ttl) {
+            session.noted = ttl;
+            touch(session);
+        }
+    }
+
     /** The longest lease of a client; 0 if there is none. */
     long longestGranted() {
         long found = 0;
@@ -384,9 +410,13 @@ final class SessionTable {
     }
 
     private void transmit(MemberSession session, SessionTurn turn) {
-        if (session.from.isEmpty() && session.largestGranted() > longest) {
+        if (session.from.isEmpty() && session.largestGranted() > mayBeTold(session)) {
             turn.goal(LeaderGoal.LEASE_HELD_BACK);
-            heldBack = true;
+            heldBack |= session.largestGranted() > longest;
+            if (session.connected() && session.stream.received() != session.acknowledged) {
+                turn.transmit(session.link, header(session, List.of(), false, turn)); // the link lives
+                session.answered(false);
+            }
         } else if (session.connected()) {
             MessageStream stream = session.stream;
             while (stream.unsent() && stream.room() > 0) {
@@ -404,6 +434,10 @@ final class SessionTable {
             }
         }
         list(session);
+    }
+
+    private long mayBeTold(MemberSession session) {
+        return leader == null ? longest : Math.min(longest, session.noted);
     }
 
     /** When it has something to do next. */
@@ -431,8 +465,9 @@ final class SessionTable {
         }
     }
 
-    SessionTable copy(ServerHandshake copiedHandshake) {
+    SessionTable copy(ServerHandshake copiedHandshake, @Nullable LeaderLease copiedLease) {
         SessionTable copy = new SessionTable(maxTtl, algorithm, copiedHandshake);
+        copy.leader = copiedLease;
         copy.lastSession = lastSession;
         copy.echoesMayWait = echoesMayWait;
         copy.longest = longest;

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.wire;
 
 import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.session.AllSaid;
 import io.keyway.lock.peer.session.Bye;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.Mac;
@@ -53,6 +54,7 @@ public final class FrameCodec {
     private static final int HEAD_ROOM = 64;
 
     private static final int BYE = 1;
+    private static final int ALL_SAID = 2;
 
     private final @Nullable BodyCodec[] byAlgorithm = new @Nullable BodyCodec[256];
     private final WireWriter bodies = new WireWriter(MAX_FRAME);
@@ -179,7 +181,7 @@ public final class FrameCodec {
     private void body(Message message) {
         int algorithm = message.key().algorithm();
         if (algorithm == Bye.ALGORITHM) {
-            bodies.u8(Bye.ALGORITHM).u8(BYE).varint(0);
+            bodies.u8(Bye.ALGORITHM).u8(message instanceof Bye ? BYE : ALL_SAID).varint(0);
             return;
         }
         BodyCodec codec = byAlgorithm[algorithm & 0xFF];
@@ -258,10 +260,10 @@ public final class FrameCodec {
         long view = in.varint();
         if (codec != null) {
             return codec.read(type, view, in);
-        } else if (type != BYE) {
+        } else if (type != BYE && type != ALL_SAID) {
             throw WireReader.unknown(algorithm, type);
         }
-        return new Bye();
+        return type == BYE ? new Bye() : new AllSaid();
     }
 
     private static SessionFrame handshake(int kind, WireReader in) throws WireException {

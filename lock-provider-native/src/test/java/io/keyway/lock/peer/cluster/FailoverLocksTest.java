@@ -110,4 +110,20 @@ class FailoverLocksTest {
             assertThat(last.token()).isGreaterThan(next.token());
         }
     }
+
+    /** The longest lease is of ten minutes, and all that hold one say so at once. */
+    @Test
+    void theNextLeaderGrantsAsSoonAsAllThatCanHoldSomethingHaveSaidWhatTheyHold() throws Exception {
+        start(Duration.ofMinutes(10));
+        try (LockClient one = open();
+                LockClient two = open()) {
+            Lease held = one.lock("held").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
+            members.end(leader());
+            Lease other = two.lock("free").tryAcquire(Patience.of(PATIENCE)).orElseThrow();
+            assertThat(two.lock("held").tryAcquire()).isEmpty();
+            assertThat(held.isHeld()).isTrue();
+            held.close();
+            other.close();
+        }
+    }
 }

@@ -33,18 +33,39 @@ public enum UnsafeLeadership {
             return new OwnEpoch();
         }
     },
-    /** A client is told of a lease before a majority knows how long it is. */
-    UNRECORDED {
-        @Override
-        public Machine machine() {
-            return new Unrecorded();
-        }
-    },
     /** A majority records a shorter time although a lease needs the longer one. */
     TOO_SHORT {
         @Override
         public Machine machine() {
             return new TooShort();
+        }
+    },
+    /** A client is told of a lease before a majority knows that it can hold something. */
+    UNNOTED {
+        @Override
+        public Machine machine() {
+            return new Leaving(this);
+        }
+    },
+    /** A member that has lost its notes counts as if it had them. */
+    LOSS_COUNTED {
+        @Override
+        public Machine machine() {
+            return new Leaving(this);
+        }
+    },
+    /** Who takes over waits for nobody that was noted. */
+    NOT_AWAITED {
+        @Override
+        public Machine machine() {
+            return new Leaving(this);
+        }
+    },
+    /** Any member may have the list changed, whether or not a majority has the notes of its leader. */
+    UNSETTLED {
+        @Override
+        public Machine machine() {
+            return new Leaving(this);
         }
     };
 
@@ -99,18 +120,6 @@ public enum UnsafeLeadership {
         }
     }
 
-    private static final class Unrecorded extends Leadership {
-        @Override
-        boolean awaitsRecord() {
-            return false;
-        }
-
-        @Override
-        Leadership fresh() {
-            return new Unrecorded();
-        }
-    }
-
     private static final class TooShort extends Leadership {
         @Override
         boolean heedsLeases() {
@@ -120,6 +129,40 @@ public enum UnsafeLeadership {
         @Override
         Leadership fresh() {
             return new TooShort();
+        }
+    }
+
+    /** One that leaves out a rule about notes. */
+    private static final class Leaving extends Leadership {
+        private final UnsafeLeadership variant;
+
+        Leaving(UnsafeLeadership variant) {
+            this.variant = variant;
+        }
+
+        @Override
+        boolean awaitsNotes() {
+            return variant != UNNOTED;
+        }
+
+        @Override
+        boolean heedsLoss() {
+            return variant != LOSS_COUNTED;
+        }
+
+        @Override
+        boolean waitsForNoted() {
+            return variant != NOT_AWAITED;
+        }
+
+        @Override
+        boolean settlesLists() {
+            return variant != UNSETTLED;
+        }
+
+        @Override
+        Leadership fresh() {
+            return new Leaving(variant);
         }
     }
 }
