@@ -128,8 +128,11 @@ final class UnconfirmedEnds {
         return broken.ttl();
     }
 
-    /** The session in which they were granted is over. */
+    /** The session in which they were granted is over; users that were told to stop have their time. */
     void forget(Turn turn) {
+        for (Stopping broken : stopping.values()) {
+            turn.client().stops(turn.now() + broken.ttl() / 4);
+        }
         graces.clear();
         stopping.clear();
         turn.timer(slot, Turn.NEVER);

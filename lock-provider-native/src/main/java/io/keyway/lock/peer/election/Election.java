@@ -626,7 +626,9 @@ class Election implements Machine {
             if (!none && !isStuck() && !lacks) {
                 phase = Phase.ELECTED;
                 date = Turn.NEVER;
-                if (!Boolean.FALSE.equals(settled) && !listAfter(turn).equals(members)) {
+                // It may have heard of another leader in this turn, and its user not yet.
+                boolean mayChange = settled == null || (settled && adopted.leads(self));
+                if (mayChange && !listAfter(turn).equals(members)) {
                     begin(false, turn);
                 }
             } else if (phase != Phase.PAUSE) {

@@ -164,7 +164,7 @@ final class ClientNotes {
         return all;
     }
 
-    /** Whether all notes of a majority of those members are here; an unsafe variant counts those that have none, too. */
+    /** Whether all notes of a majority of those members are here; a variant counts those that have none, too. */
     boolean areTaken(List<String> members, boolean heedsLoss) {
         int count = 0;
         for (String member : members) {

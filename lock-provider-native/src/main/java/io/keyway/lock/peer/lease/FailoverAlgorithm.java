@@ -173,9 +173,9 @@ public final class FailoverAlgorithm implements Algorithm {
                         "while no member's files are replaced by older ones, and a majority keeps its own"),
                 new Guarantee(
                         Grade.TIMED,
-                        "less than half of the members can be spared: another one leads, and grants when each client that"
-                                + " could hold a lock of the former leader has come to it, or can hold it no more; a"
-                                + " holder that reaches it in time keeps the lock"),
+                        "less than half of the members can be spared: another one leads, and grants when each client"
+                                + " that could hold a lock of the former leader has come to it, or can hold it no more;"
+                                + " a holder that reaches it in time keeps the lock"),
                 MIN_TTL,
                 maxTtl);
     }

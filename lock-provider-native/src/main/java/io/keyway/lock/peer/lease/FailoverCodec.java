@@ -22,8 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The bodies: between clients and the leader those of a lock service, between members those of an election, and of notes
- * about clients.
+ * The bodies: between clients and the leader those of a lock service, between members those of an election, and of
+ * notes about clients.
  */
 final class FailoverCodec implements BodyCodec {
     private static final int FIRST_OF_NOTES = 176;

@@ -55,16 +55,16 @@ import java.util.Set;
  * <ul>
  *   <li>Who gets the seat is closed for a lease of the view. By then the former leader serves nobody: it could grant to
  *       somebody else what a holder has asserted here, once it has not heard that holder for long enough.
- *   <li>A majority has noted a client, with a ttl that is no shorter than that of any lease of it, before that client is
- *       told of the lease. A member that has voted for a later leader notes nothing for a former one, and a leader that
- *       has does not count itself. So the notes of any majority that follows the next leader name all that can hold
- *       something by the word of a former one; a member that has lost its notes says so, and is not counted. The next
- *       leader grants as soon as each of them has come and said all that it holds, or has been silent for longer than
- *       its ttl.
- *   <li>Who has no such notes is silent for a lease of the view and the longest lease that a former leader can have told a
- *       client of, and for what clocks may differ by. A majority has voted for it by then and confirms nothing earlier,
- *       so the former leader reads no frame of a client after the lease that it had; and no client believes for longer
- *       than its ttl in what such a frame brought it.
+ *   <li>A majority has noted a client, with a ttl that is no shorter than that of any lease of it, before that
+ *       client is told of the lease. A member that has voted for a later leader notes nothing for a former one, and
+ *       a leader that has does not count itself. So the notes of any majority that follows the next leader name all
+ *       that can hold something by the word of a former one; a member that has lost its notes says so, and is not
+ *       counted. The next leader grants as soon as each of them has come and said all that it holds, or has been
+ *       silent for longer than its ttl.
+ *   <li>A leader without such notes is silent for a lease of the view and the longest lease that a former leader can
+ *       have told a client of, and for what clocks may differ by. A majority has voted for it by then and confirms
+ *       nothing earlier, so the former leader reads no frame of a client after the lease that it had; and no client
+ *       believes for longer than its ttl in what such a frame brought it.
  *   <li>A majority has recorded a time that is no shorter than the ttl of any lease, before its client is told of it,
  *       and none shorter than what is left of a place that is kept. It becomes shorter when nothing has needed it for a
  *       quarantine at least, and counts as shorter as soon as that is asked for; as longer, when it is recorded. So the
@@ -293,6 +293,11 @@ class Leadership implements Machine {
         }
         if (!view.members().equals(members)) {
             notes.listed();
+            for (String member : view.members()) {
+                if (!members.contains(member)) {
+                    notes.sayAgain(member);
+                }
+            }
         }
         members = view.members();
     }
@@ -385,7 +390,8 @@ class Leadership implements Machine {
         }
         long kept = member.kept();
         long noted = notes.ttl(KEPT);
-        if (stage != Stage.TAKING && (kept > noted || kept < noted / 4) && !awaited.containsKey(KEPT)) {
+        boolean tooLong = kept < noted / 4 && notes.areComplete() && !awaited.containsKey(KEPT);
+        if (stage != Stage.TAKING && (kept > noted || tooLong)) {
             notes.set(KEPT, kept == 0 ? 0 : step(kept, member));
         }
     }

@@ -161,6 +161,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     public void begin(SessionTurn begun) {
         turn = begun;
         long now = begun.now();
+        stopsAt = Turn.due(stopsAt, now) ? Turn.NEVER : stopsAt;
         OpenSession session = open;
         if (session != null) {
             session.beliefs().lapse(begun);
@@ -505,7 +506,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         first = Turn.earlier(first, session.beliefs().next());
         return switch (phase) {
-            case UP -> Turn.earlier(saying ? Turn.earlier(first, stopsAt) : first, session.nextWork());
+            case UP -> Turn.earlier(saying && !closing ? Turn.earlier(first, stopsAt) : first, session.nextWork());
             case DOWN -> Turn.earlier(first, session.forgetAt());
             default -> first;
         };
@@ -809,7 +810,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 .put(unanswered)
                 .put(candidates)
                 .put(saying)
-                .time(saying ? stopsAt : Turn.NEVER)
+                .time(stopsAt)
                 .value(hello)
                 .value(answering)
                 .value(referral)

@@ -5,8 +5,8 @@ import io.keyway.lock.peer.kernel.Call;
 import io.keyway.lock.peer.kernel.Peer;
 
 /**
- * To the machine that decides whether this member leads: a client can hold something from now on, with a longer ttl than
- * before.
+ * To the machine that decides whether this member leads: a client can hold something from now on, with a longer
+ * ttl than before.
  *
  * @param ttl of its longest lease, in nanoseconds
  */

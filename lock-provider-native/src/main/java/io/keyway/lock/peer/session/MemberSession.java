@@ -325,6 +325,7 @@ final class MemberSession {
                 .put(link)
                 .time(heard);
         out.put(stamped).put(owes).time(echoBy).put(noted).put(holding);
+        out.put(stream.received() != acknowledged);
         if (stamped) {
             out.time(stamp);
         }

@@ -100,8 +100,8 @@ class CheckRunTest {
         @Check(rules = "LK-301")
         @Hint("the question of the check")
         void waitsInVain(CheckContext t) throws Exception {
-            t.client("holder").lock(t.name()).acquireAsync();
-            t.until("the sun rises", Duration.ofMillis(10), () -> false);
+            Lease held = t.client("holder").lock(t.name()).acquire();
+            t.until("the sun rises", Duration.ofMillis(10), () -> !held.isHeld());
         }
 
         @Check(rules = "LK-301")
