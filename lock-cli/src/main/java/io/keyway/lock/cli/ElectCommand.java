@@ -117,11 +117,11 @@ final class ElectCommand implements Callable<Integer> {
     private int term(
             LockClient client, Election election, CommandLineWords words, Supervision supervision, Signals signals)
             throws InterruptedException {
-        try (Candidacy candidacy = election.stand()) {
-            Lease leadership;
-            try (WaitingNotice notice = WaitingNotice.begin(console, client, keys(election.name()))) {
-                leadership = elected(candidacy);
-            }
+        // The notice hears that the candidate waits only if it listens before that stands.
+        try (WaitingNotice notice = WaitingNotice.begin(console, client, keys(election.name()));
+                Candidacy candidacy = election.stand()) {
+            Lease leadership = elected(candidacy);
+            notice.close();
             if (signals.received() != 0) {
                 throw new InterruptedException();
             }

@@ -226,6 +226,9 @@ final class WaitingNotice implements Runnable, AutoCloseable {
     /** Ends it and says how long it took, if anything was said before. */
     @Override
     public synchronized void close() {
+        if (closed) {
+            return;
+        }
         events.close();
         closed = true;
         notifyAll();
