@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.simulator.Options.Profile;
 import io.keyway.lock.simulator.picture.Run;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -14,8 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** How many messages members say to each other to elect a leader, to replace it, and to keep it. */
 class FailoverMessagesTest {
-    private static final Pattern WORD =
-            Pattern.compile("\\b(ElectionDate|Vote|Desist|Leaders|Retire|Rerun|Confirm|Confirmed)\\b");
+    private static final Pattern WORD = Pattern.compile(
+            "\\b(ElectionDate|Vote|Desist|Leaders|Retire|Rerun|Confirm|Confirmed|Take|Taken|Write|Written)\\b");
 
     private static Run run(int members, String faults) {
         Plan plan = Plan.parse("""
@@ -46,13 +47,15 @@ class FailoverMessagesTest {
         return counts;
     }
 
-    /** While somebody asks for a lock, too: 40 s are 20 leases of the view. */
+    /** While a new client asks for a lock, too, which is noted: 40 s are 20 leases of the view. */
     @ParameterizedTest
     @ValueSource(ints = {3, 5})
     void aLeaderThatStaysCostsFourConfirmationsOfEachMemberByEachOtherInALease(int members) {
         int asked = 20 * 4 * members * (members - 1);
+        int noted = members - 1;
 
-        assertThat(counted(run(members, ""), 20, 60)).isEqualTo(Map.of("Confirm", asked, "Confirmed", asked));
+        assertThat(counted(run(members, ""), 20, 60))
+                .isEqualTo(Map.of("Confirm", asked, "Confirmed", asked, "Write", noted, "Written", noted));
     }
 
     /**
@@ -72,6 +75,12 @@ class FailoverMessagesTest {
             counts = counted(run(members, "fault CRASH at 80s for 24s node %d amount 0\n".formatted(-lost)), 80, 100);
             int confirmed = counts.remove("Confirm") + counts.remove("Confirmed");
             assertThat(confirmed).isBetween(39 * round, confirming);
+            int notes = 0;
+            for (String word : List.of("Take", "Taken", "Write", "Written")) {
+                notes += counts.getOrDefault(word, 0);
+                counts.remove(word);
+            }
+            assertThat(notes).as("about clients").isLessThanOrEqualTo(6 * (left - 1));
         }
         assertThat(counts).as("one of them leads").containsEntry("Vote", left - 1);
         int all = counts.values().stream().mapToInt(each -> each).sum();

@@ -61,7 +61,7 @@ class ClusterFiveProcessesTest {
         cluster.heal();
     }
 
-    /** That a release was not answered in time is no error: who gets the lock next shows that it is free. */
+    /** A release that is not answered in time is no error: the next grant shows that the lock is free. */
     private static void release(ClientProcess client, String name) throws Exception {
         assertThat(client.release(name)).isIn(ReleaseOutcome.RELEASED, ReleaseOutcome.UNKNOWN);
     }

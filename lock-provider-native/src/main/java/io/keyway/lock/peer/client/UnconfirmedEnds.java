@@ -128,7 +128,7 @@ final class UnconfirmedEnds {
         return broken.ttl();
     }
 
-    /** The session in which they were granted is over; users that were told to stop have their time. */
+    /** The session in which they were granted is over. Users whose grants were broken keep their time to stop. */
     void forget(Turn turn) {
         for (Stopping broken : stopping.values()) {
             turn.client().stops(turn.now() + broken.ttl() / 4);

@@ -265,7 +265,7 @@ class Election implements Machine {
 
     private void tellVoted(Turn turn) {
         if (isStuck()) {
-            tell(new ElectionCall.Voted(promised), turn);
+            tell(new ElectionCall.Voted(), turn);
         }
     }
 

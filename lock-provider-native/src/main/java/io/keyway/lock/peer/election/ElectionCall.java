@@ -30,8 +30,8 @@ public sealed interface ElectionCall extends Call {
      */
     record ChangeMembers(String member, boolean add) implements ElectionCall {}
 
-    /** To its users: this member has voted for that view, and has not heard who leads in it. */
-    record Voted(ViewId view) implements ElectionCall {}
+    /** To its users: this member has voted for a later view than the one that it knows. */
+    record Voted() implements ElectionCall {}
 
     /**
      * Of a user: whether the list may change now, by an election that this member holds. As long as no user has said

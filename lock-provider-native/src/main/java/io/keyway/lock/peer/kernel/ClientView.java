@@ -56,8 +56,8 @@ public interface ClientView {
     void confirm(Key key);
 
     /**
-     * A user has until then, on the cell's clock, to stop what it does under a grant that has ended: whoever waits to
-     * hear of all that this client holds hears before that of no end.
+     * A user has until then, on the cell's clock, to stop its work under a grant that has ended. Before that, this
+     * client does not tell a new leader that it has said all that it holds.
      */
     default void stops(long until) {}
 

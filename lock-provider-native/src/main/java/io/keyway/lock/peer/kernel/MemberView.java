@@ -113,8 +113,8 @@ public interface MemberView {
     }
 
     /**
-     * A majority of the members knows that the client of that session can hold something with that ttl, in nanoseconds:
-     * before, it is told of no lease that is as long.
+     * A majority of the members knows that the client of that session can hold something with that ttl, in nanoseconds.
+     * Before that, the client hears of no lease that is as long.
      *
      * @throws IllegalStateException as of {@link #serve}
      */
@@ -123,8 +123,8 @@ public interface MemberView {
     }
 
     /**
-     * Nobody can hold anything any more of whom this member has not heard since {@link #takeOver}: what is left of the
-     * silence that was asked for there is over.
+     * Each client that can hold something has said since {@link #takeOver} what it holds, or can hold it no more. What
+     * is left of the silence that was asked for there is over.
      *
      * @throws IllegalStateException as of {@link #serve}
      */

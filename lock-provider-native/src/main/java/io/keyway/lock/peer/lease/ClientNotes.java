@@ -15,12 +15,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clients that can hold something, as a member knows them: by the word of the leader that it follows, or as that
- * leader, by the word of the members before it and of the clients that have come since. In memory alone: a member that
+ * The clients that can hold something, as a member knows them: a member that follows has its leader's notes, and a
+ * leader those of the members before it and of the clients that have come since. In memory alone: a member that
  * has started again knows none, and says that it is not complete, until a leader has given it all of its own notes.
  *
  * <p>A leader numbers its notes. What it writes to a member goes up to a number, which that member confirms; so many
@@ -28,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClientNotes {
     /** Notes in one message. */
-    private static final int PAGE = 256;
+    static final int PAGE = 256;
 
     /** Nothing was said yet. */
     private static final long NOTHING = -1;
@@ -41,7 +40,7 @@ final class ClientNotes {
     /** They are all that there ever were. */
     private boolean complete;
 
-    // By the word of a leader
+    // As a member that follows
 
     private ViewId writer = ViewId.NONE;
     private long heardTo;
@@ -62,14 +61,12 @@ final class ClientNotes {
 
     private final TreeMap<String, Long> saidTo = new TreeMap<>();
     private final TreeMap<String, Long> confirmed = new TreeMap<>();
-    /** What each had confirmed when it was looked after. */
+    /** What each had confirmed at the last {@link #lookAfter}. */
     private final TreeMap<String, Long> before = new TreeMap<>();
-    /** The members whose notes it has, and those that have lost theirs. */
-    private final Set<String> taken = new TreeSet<>();
+    /** The members that have answered a leader that takes over, and whether their notes are complete. */
+    private final TreeMap<String, Boolean> answered = new TreeMap<>();
 
-    private final Set<String> lost = new TreeSet<>();
-
-    // By the word of a leader
+    // As a member that follows
 
     /** All notes of this member, for a leader that takes over. */
     List<Taken> answer(ViewId seat) {
@@ -86,7 +83,7 @@ final class ClientNotes {
         return pages;
     }
 
-    /** Notes what that leader says, and returns what it is told; null if something is to come, or has not come. */
+    /** Notes what that leader writes, and returns the answer; null if more is to come, or something is missing. */
     @Nullable
     Written heard(Write said) {
         if (said.from() == 0) {
@@ -98,11 +95,12 @@ final class ClientNotes {
         heardTo = said.to();
         Map<Incarnation, Entry> into = incoming == null ? notes : incoming;
         for (Note note : said.notes()) {
-            Entry known = into.get(note.client());
             if (note.ttl() == 0) {
                 into.remove(note.client());
-            } else if (said.complete() || known == null || known.ttl() < note.ttl()) {
+            } else if (said.complete()) {
                 into.put(note.client(), new Entry(0, note.ttl()));
+            } else {
+                keepLonger(into, note);
             }
         }
         if (incoming != null && said.last()) {
@@ -118,11 +116,7 @@ final class ClientNotes {
     /** This member leads from now on, and knows of the members before it what it has noted itself. */
     void takes(String self) {
         begin();
-        if (complete) {
-            taken.add(self);
-        } else {
-            lost.add(self);
-        }
+        answered.put(self, complete);
     }
 
     private void begin() {
@@ -134,41 +128,43 @@ final class ClientNotes {
         saidTo.clear();
         confirmed.clear();
         before.clear();
-        taken.clear();
-        lost.clear();
+        answered.clear();
     }
 
     /** What a member has noted. */
     void took(String member, Taken said) {
         for (Note note : said.notes()) {
-            Entry known = notes.get(note.client());
-            if (note.ttl() != 0 && (known == null || known.ttl() < note.ttl())) {
-                notes.put(note.client(), new Entry(0, note.ttl()));
+            if (note.ttl() != 0) {
+                keepLonger(notes, note);
             }
         }
         if (said.last()) {
-            (said.complete() ? taken : lost).add(member);
+            answered.put(member, said.complete());
+        }
+    }
+
+    private static void keepLonger(Map<Incarnation, Entry> into, Note note) {
+        Entry known = into.get(note.client());
+        if (known == null || known.ttl() < note.ttl()) {
+            into.put(note.client(), new Entry(0, note.ttl()));
         }
     }
 
     boolean hasAnswered(String member) {
-        return taken.contains(member) || lost.contains(member);
+        return answered.containsKey(member);
     }
 
     /** Whether those members have answered. */
     boolean haveAnswered(List<String> members) {
-        boolean all = true;
-        for (String member : members) {
-            all &= hasAnswered(member);
-        }
-        return all;
+        return answered.keySet().containsAll(members);
     }
 
     /** Whether all notes of a majority of those members are here; a variant counts those that have none, too. */
     boolean areTaken(List<String> members, boolean heedsLoss) {
         int count = 0;
         for (String member : members) {
-            count += taken.contains(member) || (!heedsLoss && lost.contains(member)) ? 1 : 0;
+            Boolean whole = answered.get(member);
+            count += whole != null && (whole || !heedsLoss) ? 1 : 0;
         }
         return 2 * count > members.size();
     }
@@ -195,7 +191,7 @@ final class ClientNotes {
         base = last;
     }
 
-    /** It is not known who can hold something. */
+    /** It is not known which clients can hold something. */
     void areLost() {
         begin();
         notes.clear();
@@ -216,18 +212,10 @@ final class ClientNotes {
         }
     }
 
-    /** That is noted with this ttl from now on, be it longer or shorter; 0 for no more. */
+    /** That client is noted with this ttl from now on, be it longer or shorter; 0 if it holds nothing any more. */
     void set(Incarnation client, long ttl) {
         if (ttl != ttl(client)) {
             number(client, ttl);
-        }
-    }
-
-    /** That client holds nothing. */
-    void drop(Incarnation client) {
-        Entry known = notes.get(client);
-        if (known != null && known.ttl() != 0) {
-            number(client, 0);
         }
     }
 
@@ -243,11 +231,11 @@ final class ClientNotes {
         }
     }
 
-    /** All of its clients but those are dropped. */
+    /** All clients except those hold nothing any more. */
     void keep(Set<Incarnation> kept) {
         for (Incarnation client : List.copyOf(notes.keySet())) {
             if (!kept.contains(client)) {
-                drop(client);
+                set(client, 0);
             }
         }
     }
@@ -258,7 +246,7 @@ final class ClientNotes {
         return known == null || known.number() == 0 ? 0 : known.ttl();
     }
 
-    /** What that member is to be told. */
+    /** What that member has not been sent yet. */
     List<Write> unsaid(String member, ViewId seat) {
         long from = saidTo.getOrDefault(member, NOTHING);
         if (from == last) {
@@ -303,7 +291,7 @@ final class ClientNotes {
         before.remove(member);
     }
 
-    /** Looks now and then whether that member confirms anything: it may not have followed when it was told. */
+    /** To be called now and then: a member that has confirmed nothing since the last time is sent all notes again. */
     void lookAfter(String member) {
         long now = confirmed.getOrDefault(member, NOTHING);
         Long then = before.put(member, now);
@@ -324,7 +312,7 @@ final class ClientNotes {
         }
         long all = last;
         for (String member : members) {
-            if (member.equals(self) || saidTo.containsKey(member)) { // others are told all when they are back
+            if (member.equals(self) || saidTo.containsKey(member)) { // the others are sent all notes when they are back
                 all = Math.min(all, confirmed(member, self));
             }
         }
@@ -376,8 +364,7 @@ final class ClientNotes {
         copy.saidTo.putAll(saidTo);
         copy.confirmed.putAll(confirmed);
         copy.before.putAll(before);
-        copy.taken.addAll(taken);
-        copy.lost.addAll(lost);
+        copy.answered.putAll(answered);
         return copy;
     }
 
@@ -389,7 +376,6 @@ final class ClientNotes {
                 .value(saidTo)
                 .value(confirmed)
                 .value(before)
-                .value(taken)
-                .value(lost);
+                .value(answered);
     }
 }

@@ -29,7 +29,6 @@ final class FailoverCodec implements BodyCodec {
     private static final int FIRST_OF_NOTES = 176;
     private static final List<Class<? extends NotesMessage>> NOTES =
             List.of(Take.class, Taken.class, Write.class, Written.class);
-    private static final int MAX_NOTES = 1024;
 
     private final ElectionCodec elections = new ElectionCodec(FailoverKeys.ELECTION);
     private final LockCodec locks = new LockCodec(FailoverKeys.ALGORITHM);
@@ -95,7 +94,7 @@ final class FailoverCodec implements BodyCodec {
     }
 
     private static List<Note> notes(WireReader in) throws WireException {
-        int count = in.count(MAX_NOTES, 2 * Long.BYTES + 1);
+        int count = in.count(ClientNotes.PAGE, 2 * Long.BYTES + 1);
         List<Note> notes = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             notes.add(new Note(new Incarnation(in.u64(), in.u64()), in.number()));

@@ -44,11 +44,11 @@ import java.util.Set;
  * Whether this member decides on all names of its cluster; every member has one.
  *
  * <p><b>States.</b> <i>Following</i>: another member has the one seat of the latest view, or no view is known; no
- * client is let in. <i>Taking</i>: this member has the seat, no client is let in yet, and it asks the members whom they
- * have noted ({@link ClientNotes}). <i>Waiting</i>: it has the notes of a majority; clients are let in, say what they
- * hold, and queue, and nothing is granted. <i>Silent</i>: the same without these notes. <i>Open</i>: it grants. In the
- * last three it serves for as long as the members have leased the view to it; in between it is as if it were not there,
- * and then goes on where it was.
+ * client is let in. <i>Taking</i>: this member has the seat, no client is let in yet, and it takes the notes of the
+ * members about clients ({@link ClientNotes}). <i>Waiting</i>: it has the notes of a majority; clients are let in, say
+ * what they hold, and queue, and nothing is granted. <i>Silent</i>: the same without these notes. <i>Open</i>: it
+ * grants. In the last three it serves for as long as the members have leased the view to it; in between it is as if it
+ * were not there, and then goes on where it was.
  *
  * <p><b>Invariants.</b>
  *
@@ -56,9 +56,9 @@ import java.util.Set;
  *   <li>Who gets the seat is closed for a lease of the view. By then the former leader serves nobody: it could grant to
  *       somebody else what a holder has asserted here, once it has not heard that holder for long enough.
  *   <li>A majority has noted a client, with a ttl that is no shorter than that of any lease of it, before that
- *       client is told of the lease. A member that has voted for a later leader notes nothing for a former one, and
+ *       client hears of the lease. A member that has voted for a later leader notes nothing for a former one, and
  *       a leader that has does not count itself. So the notes of any majority that follows the next leader name all
- *       that can hold something by the word of a former one; a member that has lost its notes says so, and is not
+ *       clients that can hold something of a former one; a member that has lost its notes says so, and is not
  *       counted. The next leader grants as soon as each of them has come and said all that it holds, or has been
  *       silent for longer than its ttl.
  *   <li>A leader without such notes is silent for a lease of the view and the longest lease that a former leader can
@@ -83,27 +83,27 @@ class Leadership implements Machine {
     /** How long the members lease the view to its leader. */
     static final long LEASE = 2_000_000_000L;
 
-    private static final int LET_IN = 0;
+    private static final int NEXT = 0;
     private static final int AGAIN = 1;
     private static final int OVER = 2;
-    /** After so long a member is spoken to again that does not answer. */
+    /** After so long a member that does not answer is sent the same again. */
     private static final long PAUSE = 500_000_000L;
     /** Places that are kept are noted as if they were of this client, which never comes. */
     private static final Incarnation KEPT = new Incarnation(0, 0);
-
-    enum Stage {
-        FOLLOWING,
-        TAKING,
-        WAITING,
-        SILENT,
-        OPEN
-    }
     /** So many epochs are reserved at once: seldom more than one is used in a life. */
     private static final long AHEAD = 16;
     /** The first of the times that are recorded, 100 ms; the others are 2, 5, 10, 20, 50 ... times as long. */
     private static final long SHORTEST = 100_000_000L;
     /** For so long at least nothing has needed a time when a shorter one is recorded: what needs it again waits. */
     private static final long UNNEEDED = 60_000_000_000L;
+
+    private enum Stage {
+        FOLLOWING,
+        TAKING,
+        WAITING,
+        SILENT,
+        OPEN
+    }
 
     /** That this member was open by the seat that it has since that view. */
     record Opened(ViewId since) implements DurableRecord {}
@@ -123,8 +123,6 @@ class Leadership implements Machine {
     private long longest;
     /** When there was last something for which the time reserved is not too long. */
     private long neededAt;
-    /** Until when it is closed; {@link Turn#NEVER} if it is not. */
-    private long closedUntil = Turn.NEVER;
 
     private Stage stage = Stage.FOLLOWING;
     private ClientNotes notes = new ClientNotes();
@@ -134,7 +132,7 @@ class Leadership implements Machine {
     private boolean voted;
     /** When the lease of a former leader is over. */
     private long formerUntil = Turn.NEVER;
-    /** Whom it waits for, and until when. */
+    /** The clients for which it waits, and until when. */
     private final Map<Incarnation, Long> awaited = new LinkedHashMap<>();
     /** The sessions here that can hold something. */
     private final Map<Peer, Holding> holding = new LinkedHashMap<>();
@@ -147,7 +145,7 @@ class Leadership implements Machine {
     private long againAt = Turn.NEVER;
     /** For how long something may be kept, as a majority knows. */
     private long keptNoted;
-    /** What the election was told last. */
+    /** What the election has heard last of the list: {@link ElectionCall.Settled}. */
     private boolean settled = true;
 
     /** Whether who gets the seat is silent; an unsafe variant is not. */
@@ -170,17 +168,12 @@ class Leadership implements Machine {
         return true;
     }
 
-    /** Whether a time counts once a majority has recorded it; for an unsafe variant once it is wanted. */
-    boolean awaitsRecord() {
-        return true;
-    }
-
     /** Whether it keeps the time that is recorded for as long as a lease needs it; an unsafe variant does not. */
     boolean heedsLeases() {
         return true;
     }
 
-    /** Whether a client is told of a lease when a majority has noted it; of an unsafe variant at once. */
+    /** Whether a client hears of a lease when a majority has noted the client; with an unsafe variant at once. */
     boolean awaitsNotes() {
         return true;
     }
@@ -228,7 +221,7 @@ class Leadership implements Machine {
         look(true, turn);
     }
 
-    /** Whether that says something of clients, of which there may be thousands. */
+    /** Returns whether that is an event of a client, of which there may be thousands. */
     private boolean clients(Call call, Turn turn) {
         if (call instanceof MemberView.Longer) {
             raise(turn);
@@ -244,7 +237,7 @@ class Leadership implements Machine {
             unnoted.remove(ended.peer());
             Holding over = holding.remove(ended.peer());
             if (over != null && stage == Stage.OPEN) {
-                notes.drop(over.client());
+                notes.set(over.client(), 0);
             }
         } else {
             return false;
@@ -276,7 +269,6 @@ class Leadership implements Machine {
                 turn.goal(LeaderGoal.DEPOSED);
             }
             seat = ViewId.NONE;
-            closedUntil = Turn.NEVER;
             stage(Stage.FOLLOWING);
             turn.member().follow();
         } else if (!mine.equals(seat)) {
@@ -290,8 +282,6 @@ class Leadership implements Machine {
         if (!view.members().equals(members)) {
             turn.tell(new ListChanged(
                     view.members(), !now && members.contains(turn.peers().self())));
-        }
-        if (!view.members().equals(members)) {
             notes.listed();
             for (String member : view.members()) {
                 if (!members.contains(member)) {
@@ -323,7 +313,6 @@ class Leadership implements Machine {
         boolean first = view.first() && !elected.restored() && view.id().equals(seat);
         long closed = lease(member) + lease(member) / 50;
         long silence = closed + SessionSettings.quarantine(LeaderBound.longest(elected.recorded()));
-        closedUntil = Turn.NEVER;
         formerUntil = turn.now() + closed;
         if (first || seat.equals(opened) || !isSilentAtFirst()) {
             stage(Stage.OPEN);
@@ -335,7 +324,6 @@ class Leadership implements Machine {
             }
             silence = 0;
         } else {
-            closedUntil = isClosedAtFirst() ? formerUntil : Turn.NEVER;
             turn.goal(elected.restored() ? LeaderGoal.SILENT_AGAIN : LeaderGoal.TOOK_OVER);
             if (elected.restored()) {
                 beSilent();
@@ -353,7 +341,6 @@ class Leadership implements Machine {
         longest = 0;
         neededAt = turn.now();
         reserve(least + AHEAD, Math.max(LeaderBound.longest(elected.recorded()), step(0, member)), turn);
-        longest = awaitsRecord() ? 0 : longest;
     }
 
     private void beSilent() {
@@ -361,7 +348,7 @@ class Leadership implements Machine {
         notes.areLost();
     }
 
-    // Who can hold something
+    // Clients that can hold something
 
     /** Goes on as far as the members and the clients let it. */
     private void progress(Turn turn) {
@@ -430,7 +417,7 @@ class Leadership implements Machine {
         return others;
     }
 
-    /** Has the members note what they have not noted, and clients be told what they may hear. */
+    /** Writes to the members what they have not noted, and lets clients hear of leases that a majority has noted. */
     private void write(Turn turn) {
         String self = turn.peers().self();
         if (stage == Stage.TAKING) {
@@ -480,7 +467,7 @@ class Leadership implements Machine {
     /** What is shorter from now on counts at once, what is longer when it is recorded. */
     private void reserve(long epoch, long ttl, Turn turn) {
         reserved = LeaderBound.of(epoch, ttl);
-        longest = awaitsRecord() ? Math.min(longest, LeaderBound.longest(reserved)) : LeaderBound.longest(reserved);
+        longest = Math.min(longest, LeaderBound.longest(reserved));
         turn.call(FailoverKeys.ELECTION, new Reserve(reserved));
     }
 
@@ -515,7 +502,7 @@ class Leadership implements Machine {
         return Math.min(LEASE, member.maxTtl());
     }
 
-    /** @param reserves whether it looks at what is to be recorded, too */
+    /** @param reserves whether it looks at what is to be recorded, too, which takes a walk over all sessions */
     private void look(boolean reserves, Turn turn) {
         MemberView member = turn.member();
         if (leads()) {
@@ -528,16 +515,13 @@ class Leadership implements Machine {
             }
             progress(turn);
             write(turn);
-            if (Turn.due(closedUntil, turn.now())) {
-                closedUntil = Turn.NEVER;
-            }
-            if (closedUntil == Turn.NEVER && stage != Stage.TAKING) {
+            if (letsClientsIn(turn.now())) {
                 member.serve(
                         heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded, longest, keptNoted);
             }
         }
         tellWhetherSettled(turn);
-        turn.timer(LET_IN, Turn.earlier(nextStep(turn), completeAt));
+        turn.timer(NEXT, nextStep(turn));
         arm(turn);
         List<String> deciding = leader.isEmpty() ? List.of() : List.of(leader);
         turn.call(FailoverKeys.CLUSTER, new HomeCall.Deciding(deciding, leasedUntil));
@@ -549,7 +533,7 @@ class Leadership implements Machine {
             turn.send(from, MemberRequests.answer(wish, FailoverKeys.ELECTION, !members.isEmpty(), turn));
         } else if (message instanceof NotesMessage said) {
             noted(turn.peers().member(from), said, turn);
-            look(true, turn);
+            look(false, turn);
         }
     }
 
@@ -589,10 +573,12 @@ class Leadership implements Machine {
     }
 
     private long nextStep(Turn turn) {
-        if (stage == Stage.TAKING) {
-            return Turn.due(formerUntil, turn.now()) ? formerUntil + lease(turn.member()) : formerUntil;
+        if (stage == Stage.FOLLOWING || stage == Stage.OPEN) {
+            return completeAt;
+        } else if (!Turn.due(formerUntil, turn.now())) {
+            return formerUntil;
         }
-        return stage == Stage.WAITING && !Turn.due(formerUntil, turn.now()) ? formerUntil : closedUntil;
+        return stage == Stage.TAKING ? formerUntil + lease(turn.member()) : Turn.NEVER;
     }
 
     /** When a client is over for which it waits, and when a member is spoken to again. */
@@ -620,11 +606,11 @@ class Leadership implements Machine {
 
     /** Whether clients are let in at that time. */
     boolean serves(long now) {
-        return leads()
-                && stage != Stage.TAKING
-                && closedUntil == Turn.NEVER
-                && leasedUntil != Turn.NEVER
-                && now - leasedUntil < 0;
+        return leads() && letsClientsIn(now) && leasedUntil != Turn.NEVER && now - leasedUntil < 0;
+    }
+
+    private boolean letsClientsIn(long now) {
+        return stage == Stage.OPEN || (stage != Stage.TAKING && (Turn.due(formerUntil, now) || !isClosedAtFirst()));
     }
 
     /** Never: it knows whether this member leads. */
@@ -650,7 +636,6 @@ class Leadership implements Machine {
         copy.reserved = reserved;
         copy.longest = longest;
         copy.neededAt = neededAt;
-        copy.closedUntil = closedUntil;
         copy.stage = stage;
         copy.notes = notes.copy();
         copy.leads = leads;
@@ -678,7 +663,6 @@ class Leadership implements Machine {
                 .put(reserved)
                 .put(longest)
                 .time(neededAt)
-                .time(closedUntil)
                 .value(stage)
                 .value(leads)
                 .put(voted)

@@ -16,10 +16,10 @@ sealed interface NotesMessage extends Message {
      */
     record Note(Incarnation client, long ttl) {}
 
-    /** Since which view its sender, or who is asked, has the seat by which this is said. */
+    /** Since which view the leader has its seat that says this, or that is answered. */
     ViewId seat();
 
-    /** Of a leader that has just got its seat: whom have you noted? */
+    /** Of a leader that has just got its seat: it asks for the notes of a member. */
     record Take(ViewId seat) implements NotesMessage {}
 
     /**

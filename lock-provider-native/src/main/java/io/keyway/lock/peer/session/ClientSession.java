@@ -98,9 +98,10 @@ public final class ClientSession implements SessionLayer, ClientView {
     private int unanswered;
     /** How many members are asked in turn whether they lead; 1 while none has refused for that. */
     private int candidates = 1;
-    /** It is to be said that this client has said all that it holds: when all users have stopped that hold no more. */
+    /** {@link AllSaid} is to be sent, once all users have had their time to stop whose grants have ended. */
     private boolean saying;
 
+    /** When the last of them has had its time; {@link Turn#NEVER} if all have. */
     private long stopsAt = Turn.NEVER;
     /** What was said on the current link, until the welcome. */
     private @Nullable Hello hello;
@@ -473,7 +474,7 @@ public final class ClientSession implements SessionLayer, ClientView {
     public void flush(SessionTurn turn) {
         OpenSession session = open;
         if (session != null && phase == Phase.UP) {
-            if (saying && !closing && haveStopped(turn.now())) {
+            if (saying && !closing && stopsAt == Turn.NEVER) {
                 saying = false;
                 session.add(new AllSaid());
             }
@@ -482,10 +483,6 @@ public final class ClientSession implements SessionLayer, ClientView {
             dial(session == null ? settings.proofTimeout() : 3 * session.silence(), turn);
         }
         turn.wake(nextWork());
-    }
-
-    private boolean haveStopped(long now) {
-        return stopsAt == Turn.NEVER || now - stopsAt >= 0;
     }
 
     @Override

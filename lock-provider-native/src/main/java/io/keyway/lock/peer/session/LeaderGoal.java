@@ -21,6 +21,6 @@ public enum LeaderGoal implements CoverageGoal {
     SILENT_AGAIN,
     /** A new leader granted before its silence was over: all that could hold something had said what they hold. */
     ALL_SPOKEN,
-    /** Too many members had lost whom they had noted. */
+    /** Too many members had lost their notes about clients. */
     NOTES_LOST
 }

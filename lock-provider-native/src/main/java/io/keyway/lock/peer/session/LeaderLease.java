@@ -53,8 +53,11 @@ final class LeaderLease {
         this.keptNoted = keptNoted;
     }
 
-    /** A client can hold something with a longer ttl than before. */
-    void holds(MemberSession session, long ttl, Turn turn) {
+    /** A client has such a lease, of which it does not hear before that is recorded and the client is noted. */
+    void granted(MemberSession session, long ttl, Turn turn) {
+        if (ttl > longest && leader != null) {
+            turn.call(leader, new MemberView.Longer());
+        }
         if (ttl > session.holding && leader != null) {
             session.holding = ttl;
             turn.call(leader, new Holding(session.peer, session.client, ttl));
@@ -75,20 +78,12 @@ final class LeaderLease {
         }
     }
 
-    /** A client has such a lease, of which it is not told before it is covered. */
-    void granted(long ttl, Turn turn) {
-        if (ttl > longest && leader != null) {
-            turn.call(leader, new MemberView.Longer());
-        }
-    }
-
     /** Others are kept out until then, of which nobody is told before it is covered. */
     void keep(long kept, Turn turn) {
         keptUntil = MemberPromise.beyond(kept, keptUntil) ? kept : keptUntil;
-        if (kept(turn.now()) > keptNoted && leader != null) {
+        if (kept(turn.now()) > Math.min(longest, keptNoted) && leader != null) {
             turn.call(leader, new MemberView.Longer());
         }
-        granted(kept(turn.now()), turn);
     }
 
     /** Another member has led, or may have: nothing is kept any more. */

@@ -721,8 +721,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             session.grant(key, token, ttl);
             table.touch(session);
             if (leaderLease != null && session.from.isEmpty()) {
-                leaderLease.granted(ttl, turn());
-                leaderLease.holds(session, ttl, turn());
+                leaderLease.granted(session, ttl, turn());
             }
         }
     }

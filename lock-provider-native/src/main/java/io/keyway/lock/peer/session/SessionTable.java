@@ -60,7 +60,7 @@ final class SessionTable {
     private long stalled;
     /** The machines of members talk to each other. */
     private boolean echoesMayWait;
-    /** Who is told of what happens to the clients of this member, which leads; null if no member does. */
+    /** What hears of the clients of this member where one member leads; null where none does. */
     private @Nullable LeaderLease leader;
     /** Who has a longer lease is told nothing. */
     private long longest = Long.MAX_VALUE;
@@ -78,7 +78,7 @@ final class SessionTable {
         echoesMayWait = true;
     }
 
-    /** Clients are told of no lease before a majority knows of them. */
+    /** Clients hear of no lease before a majority knows of them. */
     void under(LeaderLease lease) {
         leader = lease;
     }
@@ -383,7 +383,7 @@ final class SessionTable {
         }
     }
 
-    /** Who has that session may be told of leases that are as long as that. */
+    /** The client of that session may hear of leases that are as long as that. */
     void noted(Peer peer, long ttl) {
         MemberSession session = get(peer.session());
         if (session != null && session.noted < ttl) {

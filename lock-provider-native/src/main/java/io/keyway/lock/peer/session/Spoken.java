@@ -3,5 +3,5 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Call;
 
-/** To the same: a client has said all that it holds, by the word of a former leader or of this one. */
+/** To the same machine as {@link Holding}: a client has said all that it holds. */
 public record Spoken(Incarnation client) implements Call {}

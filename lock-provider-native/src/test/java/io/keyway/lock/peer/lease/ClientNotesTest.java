@@ -86,7 +86,7 @@ class ClientNotesTest {
         }
         write(a, FIRST, "b", b);
         a.note(client(1), 7);
-        a.drop(client(2));
+        a.set(client(2), 0);
         write(a, FIRST, "c", c);
 
         b.takes("b");
@@ -164,7 +164,7 @@ class ClientNotesTest {
         first(a).note(client(1), 10);
         write(a, FIRST, "b", b);
         write(a, FIRST, "c", c);
-        a.drop(client(1));
+        a.set(client(1), 0);
         assertThat(isNoted(a, client(1), 1, "a")).isFalse();
         write(a, FIRST, "b", b);
         write(a, FIRST, "c", c);
@@ -178,7 +178,7 @@ class ClientNotesTest {
         assertThat(isNoted(a, client(1), 5, "a")).isTrue();
     }
 
-    /** It did not follow when it was told, and does since. */
+    /** It did not follow when the leader wrote, and does since. */
     @Test
     void aMemberThatConfirmsNothingIsToldAgain() {
         first(a).note(client(1), 10);

@@ -5,139 +5,60 @@ import io.keyway.lock.peer.kernel.Machine;
 
 /** A leader that leaves one rule out. */
 public enum UnsafeLeadership {
-    /** Who takes over grants at once. */
-    NOT_SILENT {
-        @Override
-        public Machine machine() {
-            return new NotSilent();
-        }
-    },
-    /** Who takes over takes claims at once. */
-    NOT_CLOSED {
-        @Override
-        public Machine machine() {
-            return new NotClosed();
-        }
-    },
+    /** A leader that takes over grants at once. */
+    NOT_SILENT,
+    /** A leader that takes over takes claims at once. */
+    NOT_CLOSED,
     /** A leader serves for as long as it has not heard of another one. */
-    WITHOUT_LEASE {
-        @Override
-        public Machine machine() {
-            return new WithoutLease();
-        }
-    },
-    /** Who takes over grants with its own epoch. */
-    OWN_EPOCH {
-        @Override
-        public Machine machine() {
-            return new OwnEpoch();
-        }
-    },
+    WITHOUT_LEASE,
+    /** A leader that takes over grants with its own epoch. */
+    OWN_EPOCH,
     /** A majority records a shorter time although a lease needs the longer one. */
-    TOO_SHORT {
-        @Override
-        public Machine machine() {
-            return new TooShort();
-        }
-    },
-    /** A client is told of a lease before a majority knows that it can hold something. */
-    UNNOTED {
-        @Override
-        public Machine machine() {
-            return new Leaving(this);
-        }
-    },
+    TOO_SHORT,
+    /** A client hears of a lease before a majority knows that it can hold something. */
+    UNNOTED,
     /** A member that has lost its notes counts as if it had them. */
-    LOSS_COUNTED {
-        @Override
-        public Machine machine() {
-            return new Leaving(this);
-        }
-    },
-    /** Who takes over waits for nobody that was noted. */
-    NOT_AWAITED {
-        @Override
-        public Machine machine() {
-            return new Leaving(this);
-        }
-    },
+    LOSS_COUNTED,
+    /** A leader that takes over waits for no client that was noted. */
+    NOT_AWAITED,
     /** Any member may have the list changed, whether or not a majority has the notes of its leader. */
-    UNSETTLED {
-        @Override
-        public Machine machine() {
-            return new Leaving(this);
-        }
-    };
+    UNSETTLED;
 
     /** One that is at rest. */
-    public abstract Machine machine();
-
-    private static final class NotSilent extends Leadership {
-        @Override
-        boolean isSilentAtFirst() {
-            return false;
-        }
-
-        @Override
-        Leadership fresh() {
-            return new NotSilent();
-        }
+    public Machine machine() {
+        return new Leaving(this);
     }
 
-    private static final class NotClosed extends Leadership {
-        @Override
-        boolean isClosedAtFirst() {
-            return false;
-        }
-
-        @Override
-        Leadership fresh() {
-            return new NotClosed();
-        }
-    }
-
-    private static final class WithoutLease extends Leadership {
-        @Override
-        boolean heedsLease() {
-            return false;
-        }
-
-        @Override
-        Leadership fresh() {
-            return new WithoutLease();
-        }
-    }
-
-    private static final class OwnEpoch extends Leadership {
-        @Override
-        boolean raisesEpoch() {
-            return false;
-        }
-
-        @Override
-        Leadership fresh() {
-            return new OwnEpoch();
-        }
-    }
-
-    private static final class TooShort extends Leadership {
-        @Override
-        boolean heedsLeases() {
-            return false;
-        }
-
-        @Override
-        Leadership fresh() {
-            return new TooShort();
-        }
-    }
-
-    /** One that leaves out a rule about notes. */
     private static final class Leaving extends Leadership {
         private final UnsafeLeadership variant;
 
         Leaving(UnsafeLeadership variant) {
             this.variant = variant;
+        }
+
+        @Override
+        boolean isSilentAtFirst() {
+            return variant != NOT_SILENT;
+        }
+
+        @Override
+        boolean isClosedAtFirst() {
+            return variant != NOT_CLOSED;
+        }
+
+        @Override
+        boolean heedsLease() {
+            return variant != WITHOUT_LEASE;
+        }
+
+        @Override
+        boolean raisesEpoch() {
+            return variant != OWN_EPOCH;
+        }
+
+        @Override
+        boolean heedsLeases() {
+            return variant != TOO_SHORT;
         }
 
         @Override

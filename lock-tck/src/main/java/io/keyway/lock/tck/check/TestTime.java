@@ -135,7 +135,7 @@ abstract class TestTime extends Expectations {
         }
     }
 
-    /** With what the threads of the clients do: where the server is asked, or one waits for another, they tell why. */
+    /** With the stacks of the clients' threads: they show whether the server is asked, or one waits for another. */
     private CheckFailure missed(String what) {
         List<Thread> threads = isVirtual()
                 ? List.of()
