@@ -47,14 +47,14 @@ class FailoverMessagesTest {
         return counts;
     }
 
-    /** While a new client asks for a lock, too, which is noted: 40 s are 20 leases of the view. */
+    /** While a new client asks for a lock, too, which is noted: 30 s are 20 leases of the view. */
     @ParameterizedTest
     @ValueSource(ints = {3, 5})
     void aLeaderThatStaysCostsFourConfirmationsOfEachMemberByEachOtherInALease(int members) {
         int asked = 20 * 4 * members * (members - 1);
         int noted = members - 1;
 
-        assertThat(counted(run(members, ""), 20, 60))
+        assertThat(counted(run(members, ""), 20, 50))
                 .isEqualTo(Map.of("Confirm", asked, "Confirmed", asked, "Write", noted, "Written", noted));
     }
 
@@ -72,7 +72,7 @@ class FailoverMessagesTest {
         int confirming = (10 * 4 + 2) * round + 3 * (left - 1); // in ten leases, whose ends are within a round
         Map<String, Integer> counts = Map.of();
         for (int lost = 0; lost < members && counts.isEmpty(); lost++) {
-            counts = counted(run(members, "fault CRASH at 80s for 24s node %d amount 0\n".formatted(-lost)), 80, 100);
+            counts = counted(run(members, "fault CRASH at 80s for 24s node %d amount 0\n".formatted(-lost)), 80, 95);
             int confirmed = counts.remove("Confirm") + counts.remove("Confirmed");
             assertThat(confirmed).isBetween(39 * round, confirming);
             int notes = 0;

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.keyway.lock.peer.election.Elections;
+import io.keyway.lock.peer.election.UnsafeElection;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.lease.FailoverView;
+import io.keyway.lock.peer.lease.UnsafeElections;
 import io.keyway.lock.peer.lease.UnsafeLeadership;
 import io.keyway.lock.peer.service.LockGoal;
 import io.keyway.lock.peer.session.LeaderGoal;
@@ -234,5 +236,18 @@ class FailoverSimulationTest {
             }
         }
         throw new AssertionError(variant + " was not found");
+    }
+
+    /** The next leader lets clients in while the former one serves some, too. */
+    @Test
+    void aVoteThatDoesNotSayHowLongALeaderMayLeadIsFound() {
+        Campaign campaign = Campaigns.failover(FailoverMembers.kit(
+                Map.of(FailoverView.election(), UnsafeElections.without(UnsafeElection.Rule.LEFT))));
+        String found = "";
+        for (long seed = 300; seed < 2_300 && found.isEmpty(); seed++) {
+            Violation violation = campaign.run(seed).violation();
+            found = violation == null ? "" : violation.property();
+        }
+        assertThat(found).isEqualTo("V3");
     }
 }

@@ -3,6 +3,7 @@ package io.keyway.lock.simulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.election.UnsafeElection;
 import io.keyway.lock.peer.lease.FailoverView;
 import io.keyway.lock.peer.lease.UnsafeElections;
 import io.keyway.lock.peer.lease.UnsafeLeadership;
@@ -30,7 +31,7 @@ class HurriedListsTest {
     /** The same, and votes do not say for which lists their voters have voted before. */
     private static final Campaign WITHOUT_J2 = Campaigns.failover(FailoverMembers.kit(Map.of(
             FailoverView.leadership(), UnsafeLeadership.UNSETTLED.machine(),
-            FailoverView.election(), UnsafeElections.withoutJ2())));
+            FailoverView.election(), UnsafeElections.without(UnsafeElection.Rule.J2))));
 
     private static Plan plan(long seed) {
         Draws draws = new Draws(seed, 30);

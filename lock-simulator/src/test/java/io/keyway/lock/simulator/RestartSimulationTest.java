@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.keyway.lock.peer.bakery.UnsafeBakery;
+import io.keyway.lock.peer.election.UnsafeElection;
 import io.keyway.lock.peer.kernel.CoverageGoal;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.lease.FailoverView;
@@ -89,8 +90,8 @@ class RestartSimulationTest {
 
     @Test
     void whatIsForgottenStaysForgotten() {
-        Campaign unsafe =
-                Campaigns.failover(FailoverMembers.kit(Map.of(FailoverView.election(), UnsafeElections.withoutV5())));
+        Campaign unsafe = Campaigns.failover(
+                FailoverMembers.kit(Map.of(FailoverView.election(), UnsafeElections.without(UnsafeElection.Rule.V5))));
         assertThat(found(StartPlans.secondStartWithoutRecords(), unsafe).violation())
                 .isNotNull();
     }

@@ -18,10 +18,10 @@ class FailoverHistoryTest {
     private static final Duration ELECT_WITHIN = Duration.ofSeconds(12);
 
     /**
-     * With leases of 1 s: 2 s until a leader is missed, half a second until another one is elected, 1.02 s until that
-     * one lets clients in, and another 1.02 s of silence; and a second.
+     * With leases of 1 s: 1 s until a leader is missed, half a second until another one is elected, 1.02 s for a client
+     * that was lost with it, and half a second until a client finds the next one; and a second.
      */
-    private static final Duration GRANTED_WITHIN = Duration.ofMillis(5_540);
+    private static final Duration GRANTED_WITHIN = Duration.ofMillis(4_020);
 
     @TempDir
     Path directory;

@@ -89,12 +89,6 @@ class Election implements Machine {
     private static final int MOST_FAILURES = 4;
     /** For so long whoever counts votes waits for them; who has voted waits twice as long for LEADERS. */
     private static final long VOTING = 1_500 * MILLI;
-    /**
-     * For so long at the most a leader is suspected before another one is elected: a member that ends in good order and
-     * starts again within that time is to keep its seat, which it can use at once.
-     */
-    private static final long DETECTION = 5_000 * MILLI;
-
     /** Whoever has lost its file waits for so long after a quarantine: all votes have lapsed that it may have given. */
     private static final long LAPSE = 3 * VOTING;
 
@@ -173,6 +167,12 @@ class Election implements Machine {
     private @Nullable Boolean settled;
 
     private long leased = Turn.NEVER;
+    /**
+     * After that no leader of an earlier view leads than one that is to come, as far as this member knows: by what it
+     * has confirmed to leaders, and by what others have said of views that were elected.
+     */
+    private long formerUntil = Turn.NEVER;
+
     private long lookAt = Turn.NEVER;
     private long wanted;
     private long granted;
@@ -191,6 +191,16 @@ class Election implements Machine {
     /** Whether a member without a record waits and learns. */
     boolean learns() {
         return true;
+    }
+
+    /**
+     * For so many nanoseconds a leader may still lead by what this member has said. It confirms itself until it votes;
+     * so it may itself be leased the view for a whole lease from now, where it leads. An unsafe variant says 0.
+     */
+    long left(Turn turn) {
+        long now = turn.now();
+        long until = adopted.leads(self) ? Turn.later(formerUntil, now + lease(turn)) : formerUntil;
+        return until == Turn.NEVER ? 0 : Math.max(0, until - now);
     }
 
     // Calls
@@ -241,6 +251,7 @@ class Election implements Machine {
         forgot = !recordedOnce && learns();
         started = true;
         startedAt = turn.now();
+        formerMayLead(lease(turn), turn); // by what a former life has confirmed
         abstainsUntil = turn.member().opensAt() == Turn.NEVER
                 ? Turn.NEVER
                 : said(turn.member().opensAt() - turn.member().quarantine());
@@ -257,7 +268,7 @@ class Election implements Machine {
         relist(turn);
         peers.watch(settings.key());
         if (!adopted.id().equals(ViewId.NONE)) {
-            tell(new ElectionCall.Elected(adopted, true, recorded), turn);
+            tell(new ElectionCall.Elected(adopted, true, recorded, formerUntil), turn);
         }
         tellVoted(turn);
         ask(turn);
@@ -364,8 +375,12 @@ class Election implements Machine {
 
     private void sayLeaders(String member, Turn turn) {
         if (!adopted.id().equals(ViewId.NONE)) {
-            say(member, new Leaders(settings.key(), adopted, recorded), turn);
+            say(member, leaders(turn), turn);
         }
+    }
+
+    private Leaders leaders(Turn turn) {
+        return new Leaders(settings.key(), adopted, recorded, left(turn));
     }
 
     // Messages
@@ -398,7 +413,7 @@ class Election implements Machine {
             date(member, wish, turn);
         } else if (message instanceof Vote vote) {
             heard = Math.max(heard, vote.adopted().id().round());
-            counting.voted(member, vote);
+            counting.voted(member, vote, turn.now());
         } else if (message instanceof Desist desist) {
             heard = Math.max(heard, desist.promised().round());
             counting.desisted(member, desist.round());
@@ -514,7 +529,7 @@ class Election implements Machine {
             say(member, new Desist(settings.key(), wish.round(), promised), turn);
             return;
         }
-        Vote own = own(wish.round());
+        Vote own = own(wish.round(), turn);
         vote(wish.round(), wish.list(), turn);
         counting.end();
         date = turn.now() + 2 * VOTING;
@@ -522,8 +537,8 @@ class Election implements Machine {
     }
 
     /** Its vote, before it votes: it names the lists for which it has voted before (J2). */
-    Vote own(ViewId round) {
-        return new Vote(settings.key(), round, identifier(), latest(), recorded, lists.open());
+    Vote own(ViewId round, Turn turn) {
+        return new Vote(settings.key(), round, identifier(), latest(), recorded, left(turn), lists.open());
     }
 
     private void vote(ViewId round, List<String> list, Turn turn) {
@@ -554,8 +569,7 @@ class Election implements Machine {
     /** Whether that member was met long ago, is asked four times in a lease, and has not confirmed anything since. */
     private boolean hasForgotten(String member, Turn turn) {
         Long since = unconfirmed.get(member);
-        return since != null
-                && turn.now() - since >= settings.lease(turn.member().maxTtl()) / 2;
+        return since != null && turn.now() - since >= lease(turn) / 2;
     }
 
     /** Whether that member is there, as far as those know that are to replace it. */
@@ -584,7 +598,7 @@ class Election implements Machine {
     }
 
     private long detection(Turn turn) {
-        return Math.min(DETECTION, settings.lease(turn.member().maxTtl()));
+        return Math.min(settings.patience(), lease(turn));
     }
 
     /** Whether a leader was lost, for long enough, whose seat another member can take. */
@@ -638,7 +652,7 @@ class Election implements Machine {
                 begin(true, turn);
             }
         }
-        lease(turn);
+        renew(turn);
         arm(turn);
     }
 
@@ -680,10 +694,10 @@ class Election implements Machine {
         List<String> list = mayReplace && settled != null ? members : listAfter(turn);
         ElectionDate now = date(new ViewId(round, self, life), mayReplace, list, turn);
         heard = round;
-        Vote own = own(now.round());
+        Vote own = own(now.round(), turn);
         vote(now.round(), list, turn);
         counting.begin(now.round(), members, list);
-        counting.voted(self, own);
+        counting.voted(self, own, turn.now());
         sayToAll(now, turn);
         count(turn);
     }
@@ -733,8 +747,9 @@ class Election implements Machine {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         }
         View view = last.listed(counting.base()).next(counting.view(), seating.seats(), target);
+        formerUntil = Turn.later(formerUntil, counting.formerUntil());
         adopt(view, false, counting.recorded(settings.bounds()), turn);
-        sayToAll(new Leaders(settings.key(), view, recorded), turn); // to whom it is without, too
+        sayToAll(leaders(turn), turn); // to whom it is without, too
         relist(turn);
     }
 
@@ -743,6 +758,7 @@ class Election implements Machine {
     private void leaders(String member, Leaders said, Turn turn) {
         ViewId id = said.view().id();
         heard = Math.max(heard, id.round());
+        formerMayLead(said.left(), turn);
         if (id.compareTo(adopted.id()) < 0) {
             sayLeaders(member, turn);
         } else if (id.compareTo(adopted.id()) > 0 && id.compareTo(promised) >= 0) {
@@ -758,6 +774,9 @@ class Election implements Machine {
     }
 
     private void adopt(View view, boolean known, long bound, Turn turn) {
+        if (!view.since(self).equals(adopted.since(self))) {
+            confirmations.forgetAll(); // voters count what they have confirmed to leaders alone
+        }
         adopted = view;
         promised = view.id();
         recorded = settings.bounds().after(recorded, bound);
@@ -771,7 +790,7 @@ class Election implements Machine {
         failures = 0;
         confirmations.forgetBounds();
         lost.forget();
-        tell(new ElectionCall.Elected(view, known, recorded), turn);
+        tell(new ElectionCall.Elected(view, known, recorded, formerUntil), turn);
         ask(turn);
         Map<String, Confirm> questions = new TreeMap<>(early);
         early.clear();
@@ -796,7 +815,7 @@ class Election implements Machine {
             record(bound(), turn);
         }
         sayToAll(new Confirm(settings.key(), adopted.id(), turn.now(), bound()), turn);
-        turn.timer(ASK, turn.now() + settings.lease(turn.member().maxTtl()) / 4);
+        turn.timer(ASK, turn.now() + lease(turn) / 4);
     }
 
     private void confirm(String member, Confirm question, Turn turn) {
@@ -814,6 +833,9 @@ class Election implements Machine {
             turn.goal(ElectionGoal.NOT_CONFIRMED);
         } else {
             record(question.bound(), turn);
+            if (adopted.leads(member)) {
+                formerMayLead(lease(turn), turn);
+            }
             say(member, new Confirmed(settings.key(), question.view(), question.asked(), question.bound()), turn);
         }
     }
@@ -828,7 +850,7 @@ class Election implements Machine {
     }
 
     /** What a majority has confirmed and recorded. */
-    private void lease(Turn turn) {
+    private void renew(Turn turn) {
         if (adopted.id().equals(ViewId.NONE) || forgot || abstains(turn)) {
             return;
         }
@@ -837,7 +859,7 @@ class Election implements Machine {
         }
         List<String> counted = lists.of(adopted);
         long asked = confirmations.majorityAsked(counted, turn.now());
-        long lease = settings.lease(turn.member().maxTtl());
+        long lease = lease(turn);
         long until = asked == Turn.NEVER ? Turn.NEVER : asked + lease;
         if (until != Turn.NEVER && (leased == Turn.NEVER || until - leased > 0)) {
             leased = until;
@@ -887,6 +909,7 @@ class Election implements Machine {
         forgot = false;
         strangers.clear();
         record(turn);
+        formerMayLead(lease(turn), turn);
         if (latest.id().compareTo(promised) >= 0 && !latest.id().equals(ViewId.NONE)) {
             adopt(latest, true, recorded, turn);
         } else {
@@ -899,13 +922,21 @@ class Election implements Machine {
 
     // Time
 
+    private void formerMayLead(long left, Turn turn) {
+        formerUntil = Turn.later(formerUntil, VoteCount.until(left, turn.now()));
+    }
+
+    private long lease(Turn turn) {
+        return settings.lease(turn.member().maxTtl());
+    }
+
     private void arm(Turn turn) {
         turn.timer(DATE, date);
         long next = lost.next(turn.now(), detection(turn), AGAIN);
         if (phase == Phase.BOOTING || phase == Phase.PAUSE || change.isOpen()) {
             next = Turn.earlier(next, turn.now() + AGAIN);
         } else if (phase == Phase.ELECTED && next == Turn.NEVER && members.size() > 1) {
-            next = turn.now() + detection(turn); // whether leaders are heard
+            next = turn.now() + Math.max(detection(turn), AGAIN); // whether leaders are heard
         }
         next = abstains(turn) ? Turn.earlier(next, abstainsUntil) : next;
         lookAt = Turn.earlier(next, Turn.due(lookAt, turn.now()) ? Turn.NEVER : lookAt); // messages put it off never
@@ -995,6 +1026,7 @@ class Election implements Machine {
         copy.change = change.copy();
         copy.settled = settled;
         copy.leased = leased;
+        copy.formerUntil = formerUntil;
         copy.lookAt = lookAt;
         copy.wanted = wanted;
         copy.granted = granted;
@@ -1024,6 +1056,6 @@ class Election implements Machine {
         confirmations.encode(out);
         out.put(unconfirmed.size());
         unconfirmed.forEach((member, since) -> out.put(member).time(since));
-        out.value(early).time(leased).time(lookAt).put(wanted).put(granted);
+        out.value(early).time(leased).time(formerUntil).time(lookAt).put(wanted).put(granted);
     }
 }

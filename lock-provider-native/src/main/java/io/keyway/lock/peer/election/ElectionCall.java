@@ -11,8 +11,9 @@ public sealed interface ElectionCall extends Call {
      * @param restored it was elected before this life of the member took part: a record has it, or others have said so
      *     to a member that has lost its records
      * @param recorded no leader of a former view was to let in a ticket above that one
+     * @param formerUntil after that, on the cell's clock, no leader of a former view is leased it any more
      */
-    record Elected(View view, boolean restored, long recorded) implements ElectionCall {}
+    record Elected(View view, boolean restored, long recorded, long formerUntil) implements ElectionCall {}
 
     /**
      * To its users: a majority of all members has confirmed the present view, so that what is said by it counts until

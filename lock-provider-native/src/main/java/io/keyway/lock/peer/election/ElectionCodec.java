@@ -84,7 +84,7 @@ public final class ElectionCodec {
             list(date.list(), id(date.promised(), id(date.adopted(), out)).flag(date.replaces()));
         } else if (message instanceof Vote vote) {
             identifier(vote.identifier(), id(vote.round(), out));
-            lists(vote.open(), view(vote.adopted(), out).number(vote.recorded()));
+            lists(vote.open(), view(vote.adopted(), out).number(vote.recorded()).number(vote.left()));
         } else if (message instanceof Desist desist) {
             id(desist.promised(), id(desist.round(), out));
         } else if (message instanceof Retire retire) {
@@ -92,7 +92,7 @@ public final class ElectionCodec {
         } else if (message instanceof Rerun rerun) {
             id(rerun.round(), out);
         } else if (message instanceof Leaders leaders) {
-            view(leaders.view(), out).number(leaders.recorded());
+            view(leaders.view(), out).number(leaders.recorded()).number(leaders.left());
         } else if (message instanceof Confirm confirm) {
             id(confirm.view(), out).u64(confirm.asked()).number(confirm.bound());
         } else if (message instanceof Confirmed confirmed) {
@@ -112,7 +112,7 @@ public final class ElectionCodec {
         }
         Class<?> kind = KINDS.get(type - FIRST);
         if (kind == Leaders.class) {
-            return new Leaders(key, view(in), in.number());
+            return new Leaders(key, view(in), in.number(), in.number());
         } else if (kind == Remind.class) {
             return new Remind(key);
         } else if (kind == Introduce.class) {
@@ -122,7 +122,7 @@ public final class ElectionCodec {
         if (kind == ElectionDate.class) {
             return new ElectionDate(key, first, in.number(), identifier(in), id(in), id(in), in.flag(), list(in));
         } else if (kind == Vote.class) {
-            return new Vote(key, first, identifier(in), view(in), in.number(), lists(in));
+            return new Vote(key, first, identifier(in), view(in), in.number(), in.number(), lists(in));
         } else if (kind == Desist.class) {
             return new Desist(key, first, id(in));
         } else if (kind == Confirm.class) {

@@ -34,9 +34,17 @@ sealed interface ElectionMessage extends Message {
      *
      * @param adopted the latest view that it knows
      * @param recorded leaders were to let in no ticket above that one, as far as it knows
+     * @param left for so many nanoseconds a leader of an earlier view may still lead, as far as it knows
      * @param open the lists of the views that it has voted for before, since it adopted that one
      */
-    record Vote(Key key, ViewId round, Identifier identifier, View adopted, long recorded, List<List<String>> open)
+    record Vote(
+            Key key,
+            ViewId round,
+            Identifier identifier,
+            View adopted,
+            long recorded,
+            long left,
+            List<List<String>> open)
             implements ElectionMessage {}
 
     /** DESIST: no vote for that view; its sender has promised another one. */
@@ -48,8 +56,8 @@ sealed interface ElectionMessage extends Message {
     /** RERUN: its sender has voted for that view, and heard of no result: hold another election. */
     record Rerun(Key key, ViewId round) implements ElectionMessage {}
 
-    /** LEADERS: that view was elected. */
-    record Leaders(Key key, View view, long recorded) implements ElectionMessage {}
+    /** LEADERS: that view was elected; {@code left} as in {@link Vote}. */
+    record Leaders(Key key, View view, long recorded, long left) implements ElectionMessage {}
 
     /**
      * Is that the latest view that you have promised?

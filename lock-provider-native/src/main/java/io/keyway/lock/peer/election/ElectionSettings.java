@@ -13,9 +13,12 @@ import java.util.List;
  * @param priority of this member: 1 to 14, the smallest first, or {@link Identifier#OFF}
  * @param lease for how long a view counts that a majority has confirmed, in nanoseconds; as long as the longest grant
  *     where that is less
+ * @param patience for how long a leader is suspected before another one is elected, in nanoseconds; a lease where that
+ *     is less
  * @param bounds what leaders have recorded
  */
-public record ElectionSettings(Key key, List<Key> users, int leaders, int priority, long lease, Bounds bounds) {
+public record ElectionSettings(
+        Key key, List<Key> users, int leaders, int priority, long lease, long patience, Bounds bounds) {
     /** As the source has it. */
     public static final int LEADERS = 3;
 
@@ -30,9 +33,12 @@ public record ElectionSettings(Key key, List<Key> users, int leaders, int priori
         }
     }
 
-    /** With leases of a view that are as long as the longest grant, and plain numbers. */
+    /**
+     * With leases of a view that are as long as the longest grant, and plain numbers. A member that ends in good order
+     * and starts again within five seconds keeps its seat, which it can use at once.
+     */
     public ElectionSettings(Key key, List<Key> users, int leaders, int priority) {
-        this(key, users, leaders, priority, Long.MAX_VALUE, Bounds.NUMBERS);
+        this(key, users, leaders, priority, Long.MAX_VALUE, 5_000_000_000L, Bounds.NUMBERS);
     }
 
     /** The length of a lease where no grant is longer than that, in nanoseconds. */

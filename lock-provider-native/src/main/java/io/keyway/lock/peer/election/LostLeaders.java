@@ -15,8 +15,8 @@ final class LostLeaders {
         since.keySet().retainAll(missing);
         boolean lost = false;
         for (String leader : missing) {
-            Long first = since.putIfAbsent(leader, now);
-            lost |= first != null && now - first >= detection;
+            long first = since.computeIfAbsent(leader, missed -> now);
+            lost |= now - first >= detection;
         }
         return lost;
     }

@@ -3,6 +3,7 @@ package io.keyway.lock.peer.election;
 
 import io.keyway.lock.peer.election.ElectionMessage.Vote;
 import io.keyway.lock.peer.kernel.StateEncoder;
+import io.keyway.lock.peer.kernel.Turn;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -29,6 +30,9 @@ final class VoteCount {
     private List<String> list = List.of();
 
     private final TreeMap<String, Vote> votes = new TreeMap<>();
+    /** When no leader of an earlier view leads any more, as far as voters know. */
+    private long formerUntil = Turn.NEVER;
+
     private final Set<String> desisted = new TreeSet<>();
 
     void begin(ViewId asked, List<String> before, List<String> members) {
@@ -44,6 +48,7 @@ final class VoteCount {
     }
 
     void forget() {
+        formerUntil = Turn.NEVER;
         votes.clear();
         desisted.clear();
     }
@@ -72,10 +77,21 @@ final class VoteCount {
         return votes.containsKey(member);
     }
 
-    void voted(String member, Vote vote) {
+    void voted(String member, Vote vote, long now) {
         if (vote.round().equals(view)) {
             votes.put(member, vote);
+            formerUntil = Turn.later(formerUntil, until(vote.left(), now));
         }
+    }
+
+    /** When that time is surely over, which another member has told by a clock of its own. */
+    static long until(long left, long now) {
+        return now + left + left / 50;
+    }
+
+    /** When no leader of an earlier view leads any more; {@link Turn#NEVER} if none can. */
+    long formerUntil() {
+        return formerUntil;
     }
 
     void desisted(String member, ViewId from) {
@@ -130,11 +146,12 @@ final class VoteCount {
         copy.base = base;
         copy.list = list;
         copy.votes.putAll(votes);
+        copy.formerUntil = formerUntil;
         copy.desisted.addAll(desisted);
         return copy;
     }
 
     void encode(StateEncoder out) {
-        out.value(view).value(base).value(list).value(votes).value(desisted);
+        out.value(view).value(base).value(list).value(votes).value(desisted).time(formerUntil);
     }
 }

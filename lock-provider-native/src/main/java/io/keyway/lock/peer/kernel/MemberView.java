@@ -101,6 +101,16 @@ public interface MemberView {
     }
 
     /**
+     * This member leads until that time on the cell's clock, and lets clients in at {@code letIn}: those that come wait
+     * for that.
+     *
+     * @throws IllegalStateException if no member of the cluster leads, by its algorithm
+     */
+    default void expect(long until, long letIn) {
+        throw new IllegalStateException("no member leads in a cluster of this algorithm");
+    }
+
+    /**
      * This member leads until that time on the cell's clock, with no epoch above that one: clients are served by it.
      * Beyond either of them their connections end, and their sessions stay as they are. Nothing is said to a client
      * that has a longer lease than that, in nanoseconds, or while something is kept for longer than that, or than a

@@ -16,6 +16,11 @@ public interface Turn {
         return a - b <= 0 ? a : b;
     }
 
+    /** The later of two times; {@link #NEVER} stands for none. */
+    static long later(long a, long b) {
+        return b == NEVER || (a != NEVER && a - b > 0) ? a : b;
+    }
+
     /** Whether a time that may be {@link #NEVER} has come. */
     static boolean due(long at, long now) {
         return at != NEVER && now - at >= 0;

@@ -115,6 +115,7 @@ public final class FailoverAlgorithm implements Algorithm {
                 1,
                 priority,
                 Leadership.LEASE,
+                Leadership.PATIENCE,
                 new LeaderBound());
         return key -> key.equals(FailoverKeys.LEADERSHIP)
                 ? new Leadership()

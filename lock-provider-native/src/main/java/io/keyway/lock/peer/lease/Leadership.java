@@ -53,8 +53,9 @@ import java.util.Set;
  * <p><b>Invariants.</b>
  *
  * <ul>
- *   <li>Who gets the seat is closed for a lease of the view. By then the former leader serves nobody: it could grant to
- *       somebody else what a holder has asserted here, once it has not heard that holder for long enough.
+ *   <li>A member that gets the seat is closed until no former leader is leased a view any more: the votes for it say
+ *       how long that can be ({@link Elected#formerUntil}). A former leader could grant to somebody else what a holder
+ *       has asserted here, once it has not heard that holder for long enough.
  *   <li>A majority has noted a client, with a ttl that is no shorter than that of any lease of it, before that
  *       client hears of the lease. A member that has voted for a later leader notes nothing for a former one, and
  *       a leader that has does not count itself. So the notes of any majority that follows the next leader name all
@@ -80,8 +81,10 @@ import java.util.Set;
  * </ul>
  */
 class Leadership implements Machine {
-    /** How long the members lease the view to its leader. */
-    static final long LEASE = 2_000_000_000L;
+    /** How long the members lease the view to its leader: for longer than a process stands still now and then. */
+    static final long LEASE = 1_500_000_000L;
+    /** How long members suspect a leader before they elect another one: at once, since no lock is lost by that. */
+    static final long PATIENCE = 0;
 
     private static final int NEXT = 0;
     private static final int AGAIN = 1;
@@ -132,6 +135,8 @@ class Leadership implements Machine {
     private boolean voted;
     /** When the lease of a former leader is over. */
     private long formerUntil = Turn.NEVER;
+    /** How long it waits for the notes of members that do not answer. */
+    private long takesUntil = Turn.NEVER;
     /** The clients for which it waits, and until when. */
     private final Map<Incarnation, Long> awaited = new LinkedHashMap<>();
     /** The sessions here that can hold something. */
@@ -311,9 +316,11 @@ class Leadership implements Machine {
     private void takeOver(View view, Elected elected, Turn turn) {
         MemberView member = turn.member();
         boolean first = view.first() && !elected.restored() && view.id().equals(seat);
-        long closed = lease(member) + lease(member) / 50;
-        long silence = closed + SessionSettings.quarantine(LeaderBound.longest(elected.recorded()));
-        formerUntil = turn.now() + closed;
+        leasedUntil = Turn.NEVER;
+        formerUntil = elected.formerUntil();
+        takesUntil = Math.max(0, formerUntil - turn.now()) + turn.now() + lease(member);
+        long silence = Math.max(0, formerUntil - turn.now())
+                + SessionSettings.quarantine(LeaderBound.longest(elected.recorded()));
         if (first || seat.equals(opened) || !isSilentAtFirst()) {
             stage(Stage.OPEN);
             notes.areLost();
@@ -398,8 +405,7 @@ class Leadership implements Machine {
                     awaited.put(client, formerUntil + SessionSettings.quarantine(ttl));
                 }
             });
-        } else if (Turn.due(formerUntil + lease(turn.member()), turn.now())
-                || (late && notes.haveAnswered(others(turn)))) {
+        } else if (Turn.due(takesUntil, turn.now()) || (late && notes.haveAnswered(others(turn)))) {
             turn.goal(LeaderGoal.NOTES_LOST);
             beSilent();
         }
@@ -518,6 +524,8 @@ class Leadership implements Machine {
             if (letsClientsIn(turn.now())) {
                 member.serve(
                         heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded, longest, keptNoted);
+            } else if (leasedUntil != Turn.NEVER) {
+                member.expect(leasedUntil, formerUntil);
             }
         }
         tellWhetherSettled(turn);
@@ -578,7 +586,7 @@ class Leadership implements Machine {
         } else if (!Turn.due(formerUntil, turn.now())) {
             return formerUntil;
         }
-        return stage == Stage.TAKING ? formerUntil + lease(turn.member()) : Turn.NEVER;
+        return stage == Stage.TAKING ? takesUntil : Turn.NEVER;
     }
 
     /** When a client is over for which it waits, and when a member is spoken to again. */
@@ -641,6 +649,7 @@ class Leadership implements Machine {
         copy.leads = leads;
         copy.voted = voted;
         copy.formerUntil = formerUntil;
+        copy.takesUntil = takesUntil;
         copy.awaited.putAll(awaited);
         copy.holding.putAll(holding);
         copy.unnoted.addAll(unnoted);
@@ -667,6 +676,7 @@ class Leadership implements Machine {
                 .value(leads)
                 .put(voted)
                 .time(formerUntil)
+                .time(takesUntil)
                 .time(completeAt)
                 .time(overAt)
                 .time(againAt)

@@ -6,6 +6,7 @@ import io.keyway.lock.peer.session.RefuseCode;
 import io.keyway.lock.peer.session.SessionFrame;
 import io.keyway.lock.peer.session.SessionFrame.Challenge;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
+import io.keyway.lock.peer.session.SessionFrame.Wait;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.wire.FrameCodec;
@@ -184,7 +185,7 @@ final class FrameLink extends ChannelInboundHandlerAdapter implements CellLoop.L
     @Override
     public void send(Frame frame) {
         input.sends(frame);
-        if (frame instanceof Welcome) {
+        if (frame instanceof Welcome || frame instanceof Wait) {
             settle();
         } else if (frame instanceof Challenge) {
             challenged = true;

@@ -23,8 +23,10 @@ final class ClientHandshake {
     /** Why a client does not talk to a member; {@code lasting} as in {@link RefuseCode#lasting}. */
     record Objection(String why, boolean lasting) {}
 
-    /** A member that keeps in touch notices within about a second that the other one does not answer. */
-    private static final long ATTENTION = 4_000_000_000L;
+    /** After so long without an answer a member suspects another one; it stands still for a second now and then. */
+    private static final long ATTENTION = 2_000_000_000L;
+    /** A client of the leader notices within half of that time that it does not answer, whatever its ttl is. */
+    private static final long CLIENT_ATTENTION = 2 * ATTENTION;
 
     /** The most epochs that a hello tells of. */
     private static final int MAX_SEEN = 1;
@@ -186,12 +188,19 @@ final class ClientHandshake {
         };
     }
 
-    /** With what ttl this client counts as waiting though nothing waits; {@link Turn#NEVER} if it does not. */
+    /**
+     * This client sends something at least four times in that time, though nothing waits; {@link Turn#NEVER} if only
+     * when it has to. The next leader waits for the clients of the former one: so a client of a leader has to notice
+     * that it was lost.
+     */
     long attention() {
+        if (target.moves()) {
+            return Math.min(CLIENT_ATTENTION, settings.maxTtl());
+        }
         return target.demand() == SessionTarget.Demand.ALWAYS ? attention(settings) : Turn.NEVER;
     }
 
-    /** With what ttl a member that keeps in touch counts as waiting; it speaks at least four times in that time. */
+    /** After so long without an answer a member suspects another one, to which it speaks four times in that time. */
     static long attention(SessionSettings settings) {
         return Math.min(ATTENTION, settings.maxTtl());
     }

@@ -20,6 +20,7 @@ import io.keyway.lock.peer.session.SessionFrame.Data;
 import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
+import io.keyway.lock.peer.session.SessionFrame.Wait;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -60,6 +61,8 @@ public final class ClientSession implements SessionLayer, ClientView {
     private static final long FIRST_DISTANCE = 10_000_000L;
     private static final long LONGEST_DISTANCE = 1_000_000_000L;
     private static final long SHORTEST_PATIENCE = 500_000_000L;
+    /** So often all members are asked within half a second who leads, since a leader is replaced in little more. */
+    private static final int QUICK_SEARCHES = 8;
 
     /** How far the link is. */
     private enum Phase {
@@ -78,7 +81,6 @@ public final class ClientSession implements SessionLayer, ClientView {
     private final SessionSettings settings;
     private final ClientHandshake handshake;
     private final int algorithm;
-    /** With what ttl this client counts as waiting though nothing waits; {@link Turn#NEVER} if it does not. */
     private final long attention;
 
     private @Nullable OpenSession open;
@@ -111,6 +113,10 @@ public final class ClientSession implements SessionLayer, ClientView {
     private List<String> referral = List.of();
     private long provedAt;
     private long upSince;
+    /** When the member closed the last link that was up; {@link Turn#NEVER} if it did not, and while one is up. */
+    private long brokenAt = Turn.NEVER;
+    /** It has refused a link since. */
+    private boolean gone;
     /** Nanoseconds from the last proof to its welcome; 0 before the first. */
     private long roundTrip;
 
@@ -233,8 +239,10 @@ public final class ClientSession implements SessionLayer, ClientView {
         OpenSession session = open;
         if (phase == Phase.UP && session != null) {
             session.linkDown();
+            brokenAt = turn.now();
             down(false, turn);
         } else {
+            gone |= phase == Phase.DIALING && brokenAt != Turn.NEVER;
             failed(why, false, turn);
         }
     }
@@ -263,6 +271,10 @@ public final class ClientSession implements SessionLayer, ClientView {
         } else if (frame instanceof Welcome welcome) {
             if (phase == Phase.PROVED) {
                 welcomed(welcome, turn);
+            }
+        } else if (frame instanceof Wait wait) {
+            if (phase == Phase.PROVED) {
+                next = turn.now() + Math.min(settings.proofTimeout(), wait.nanos()) + SHORTEST_PATIENCE;
             }
         } else if (frame instanceof Refuse refusal) {
             if (opening()) {
@@ -372,6 +384,8 @@ public final class ClientSession implements SessionLayer, ClientView {
         next = Turn.NEVER;
         hello = null;
         upSince = turn.now();
+        brokenAt = Turn.NEVER;
+        gone = false;
         setPace();
         told = null;
         trouble = null;
@@ -549,7 +563,8 @@ public final class ClientSession implements SessionLayer, ClientView {
         boolean soon = !forgive(turn) && phase == Phase.UP;
         phase = Phase.DOWN;
         hello = null;
-        long distance = Math.min(LONGEST_DISTANCE / candidates, FIRST_DISTANCE << Math.min(failures, 10));
+        long most = candidates > 1 && failures / candidates < QUICK_SEARCHES ? LONGEST_DISTANCE / 2 : LONGEST_DISTANCE;
+        long distance = Math.min(most / candidates, FIRST_DISTANCE << Math.min(failures, 10));
         next = turn.now() + distance / 2 + ((distance / 2 * turn.draw(16)) >> 16);
         if (failed || soon) {
             failures++;
@@ -624,7 +639,7 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private void setPace() {
         if (open != null) {
-            open.pace(Math.min(smallestAwaited, attention), roundTrip);
+            open.pace(smallestAwaited, attention, roundTrip);
         }
     }
 
@@ -738,6 +753,11 @@ public final class ClientSession implements SessionLayer, ClientView {
         return open == null ? Turn.NEVER : open.beliefs().highestEcho();
     }
 
+    /** When the link broke to a member whose address takes no other one since; {@link Turn#NEVER} if not so. */
+    long goneAt() {
+        return gone ? brokenAt : Turn.NEVER;
+    }
+
     /** Nanoseconds from the last proof to its welcome. */
     long roundTrip() {
         return roundTrip;
@@ -785,6 +805,8 @@ public final class ClientSession implements SessionLayer, ClientView {
         copy.referral = referral;
         copy.provedAt = provedAt;
         copy.upSince = upSince;
+        copy.brokenAt = brokenAt;
+        copy.gone = gone;
         copy.roundTrip = roundTrip;
         copy.awaited.putAll(awaited);
         copy.smallestAwaited = smallestAwaited;
@@ -813,7 +835,9 @@ public final class ClientSession implements SessionLayer, ClientView {
                 .value(referral)
                 .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
                 .put(roundTrip)
-                .time(phase == Phase.UP ? upSince : Turn.NEVER);
+                .time(phase == Phase.UP ? upSince : Turn.NEVER)
+                .time(brokenAt)
+                .put(gone);
         out.put(awaited.size());
         for (Map.Entry<Key, Long> entry : awaited.entrySet()) {
             out.put(entry.getKey()).put(entry.getValue());

@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaderLease {
     private long until = Turn.NEVER;
+    /** Until when it is certain that this member leads, whether or not it lets clients in yet. */
+    private long leadsUntil = Turn.NEVER;
+    /** When it does. */
+    private long letsInAt = Turn.NEVER;
+
     private long lastEpoch;
     /** For how long a lease may bind others. */
     private long longest;
@@ -32,6 +37,7 @@ final class LeaderLease {
     /** Another member leads, or none. */
     void follow() {
         until = Turn.NEVER;
+        leadsUntil = Turn.NEVER;
         lapsed = false;
     }
 
@@ -45,9 +51,32 @@ final class LeaderLease {
         leader = key;
     }
 
+    /** This one leads, until that time, and lets clients in at that one. */
+    void expect(long certainUntil, long letIn) {
+        leadsUntil = certainUntil;
+        letsInAt = letIn;
+    }
+
+    /** Whether a client may wait for its welcome: no other member serves it meanwhile. */
+    boolean expects(long now) {
+        return leadsUntil != Turn.NEVER && now - leadsUntil < 0;
+    }
+
+    /** How long it has to wait at the most. */
+    long left(long now) {
+        return letsInAt == Turn.NEVER ? 0 : Math.max(0, letsInAt - now);
+    }
+
+    /** When no client may wait any more; {@link Turn#NEVER} if none may. */
+    long leadsUntil() {
+        return leadsUntil;
+    }
+
     /** This one leads, until that time, with no epoch above that one, and with no longer lease than that. */
     void serve(long until, long lastEpoch, long longest, long keptNoted) {
         this.until = until;
+        leadsUntil = until;
+        letsInAt = Turn.NEVER;
         this.lastEpoch = lastEpoch;
         this.longest = longest;
         this.keptNoted = keptNoted;
@@ -136,6 +165,8 @@ final class LeaderLease {
     LeaderLease copy() {
         LeaderLease copy = new LeaderLease();
         copy.until = until;
+        copy.leadsUntil = leadsUntil;
+        copy.letsInAt = letsInAt;
         copy.lastEpoch = lastEpoch;
         copy.longest = longest;
         copy.keptNoted = keptNoted;
@@ -147,7 +178,12 @@ final class LeaderLease {
     }
 
     void encode(StateEncoder out) {
-        out.time(until).put(lastEpoch).put(serving).put(lapsed);
+        out.time(until)
+                .time(leadsUntil)
+                .time(letsInAt)
+                .put(lastEpoch)
+                .put(serving)
+                .put(lapsed);
         out.put(longest).put(keptNoted).time(keptUntil).put(leader != null);
     }
 }

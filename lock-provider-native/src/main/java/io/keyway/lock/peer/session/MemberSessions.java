@@ -17,8 +17,10 @@ import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -87,6 +89,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
     private @Nullable PeerGroup peers;
     /** Whether this member leads; null where none does. */
     private @Nullable LeaderLease leaderLease;
+    /** Clients that have proved themselves before this member, which leads, lets any in; by their links. */
+    private final Map<Long, Comer> comers = new LinkedHashMap<>();
 
     /** The only member of its cluster. */
     public MemberSessions(
@@ -311,6 +315,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             return;
         }
         handshake.closed(link);
+        comers.remove(link);
         table.closed(link);
     }
 
@@ -336,18 +341,31 @@ public final class MemberSessions implements SessionLayer, MemberView {
             }
             return; // a hello or proof again: the network's duplicate
         }
-        if (frame instanceof Hello said && Handshake.believes(said) && !leadsFor(said, turn)) {
+        if (frame instanceof Hello said && Handshake.believes(said) && !leadsFor(said, turn) && !expects(turn)) {
             // Without a challenge: who meets another life of whom it believes in takes the former one for over.
             handshake.refuse(link, Handshake.refuse(RefuseCode.NOT_LEADING), turn);
             return;
         }
-        Hello hello = handshake.arrived(link, frame, peers, turn);
-        if (hello == null) {
+        Hello hello = comers.containsKey(link) ? null : handshake.arrived(link, frame, peers, turn);
+        if (hello != null) {
+            comes(link, new Comer(hello, turn.now()), turn);
+        }
+    }
+
+    /** Somebody that has proved itself, which was heard at that time. */
+    private record Comer(Hello hello, long heard) {}
+
+    private void comes(long link, Comer comer, SessionTurn turn) {
+        Hello hello = comer.hello();
+        if (handshake.refusesOld(link, hello, turn)) {
             return;
         } else if (closing) {
             handshake.refuse(link, new Refuse(RefuseCode.CLOSING, "member", "ends", ""), turn);
         } else if (doubled(link, hello, turn)) {
             return;
+        } else if (!leadsFor(hello, turn) && expects(turn)) {
+            comers.put(link, comer);
+            handshake.waits(link, leading().left(turn.now()), turn);
         } else if (!leadsFor(hello, turn)) {
             handshake.refuse(link, Handshake.notLeading(peers), turn);
         } else if (hello.role() == SessionFrame.Role.CLIENT && peers != null && !peers.isListed()) {
@@ -355,7 +373,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         } else if (heardOfOneself(hello, turn)) {
             RefuseCode unfit = raise(hello, turn);
             if (unfit == null) {
-                admit(link, hello, turn);
+                admit(link, comer, turn);
             } else {
                 long here = switch (unfit) {
                     case LOW_FLOOR -> tokenFloor;
@@ -403,6 +421,19 @@ public final class MemberSessions implements SessionLayer, MemberView {
         return leaderLease == null || hello.role() == SessionFrame.Role.MEMBER || leaderLease.admits(turn.now(), epoch);
     }
 
+    private boolean expects(Turn turn) {
+        return leaderLease != null && leaderLease.expects(turn.now());
+    }
+
+    /** Clients that have waited come in, or are refused when it is not certain any more that this member leads. */
+    private void letIn(SessionTurn turn) {
+        if (!comers.isEmpty() && (!expects(turn) || leading().admits(turn.now(), epoch))) {
+            Map<Long, Comer> all = new LinkedHashMap<>(comers);
+            comers.clear();
+            all.forEach((link, comer) -> comes(link, comer, turn));
+        }
+    }
+
     /** Ends the connections of clients once it is not certain that this member leads. */
     private void lapse(SessionTurn turn) {
         if (leaderLease != null && leaderLease.lapsed(turn.now(), epoch)) {
@@ -417,6 +448,11 @@ public final class MemberSessions implements SessionLayer, MemberView {
             throw new IllegalStateException("no member leads in a cluster of this algorithm");
         }
         return leaderLease;
+    }
+
+    @Override
+    public void expect(long until, long letIn) {
+        leading().expect(until, letIn);
     }
 
     @Override
@@ -555,7 +591,9 @@ public final class MemberSessions implements SessionLayer, MemberView {
         return listAwaited ? Math.max(known, settings.quarantine()) : known;
     }
 
-    private void admit(long link, Hello hello, SessionTurn turn) {
+    private void admit(long link, Comer comer, SessionTurn turn) {
+        Hello hello = comer.hello();
+        long heard = comer.heard() - turn.now() > 0 ? turn.now() : comer.heard();
         Resume resume = hello.resume();
         MemberSession session;
         if (resume != null && resume.member().equals(self)) {
@@ -575,7 +613,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
             }
             table.resume(session, resume, turn);
         } else {
-            session = table.open(hello, turn);
+            session = table.open(hello, heard, turn);
         }
         boolean member = hello.role() == SessionFrame.Role.MEMBER;
         if (member && knownMembers.admitted(hello.from(), hello.client())) {
@@ -585,7 +623,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (peers != null && member) {
             peers.met(hello.from(), hello.client(), turn);
         }
-        table.bind(session, link, turn);
+        table.bind(session, link, heard);
         turn.transmit(
                 link,
                 new Welcome(
@@ -612,6 +650,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public void stalled(long nanos) {
         table.stalled(nanos);
+        comers.replaceAll((link, comer) -> new Comer(comer.hello(), comer.heard() + nanos));
         if (quarantined && quarantineUntil != Turn.NEVER) {
             quarantineUntil += nanos;
             otherwiseUntil += otherwiseUntil == Turn.NEVER ? 0 : nanos;
@@ -638,6 +677,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
     @Override
     public void flush(SessionTurn turn) {
         lapse(turn);
+        letIn(turn);
         long until = table.leasesEnd();
         boolean promised = horizonGate.promises(until);
         if (!promised) {
@@ -663,6 +703,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         }
         if (leaderLease != null) {
             next = Turn.earlier(next, leaderLease.next());
+            next = comers.isEmpty() ? next : Turn.earlier(next, leaderLease.leadsUntil());
         }
         return Turn.earlier(next, handshake.nextWork);
     }
@@ -904,6 +945,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         copy.closing = closing;
         copy.peers = peers == null ? null : peers.copy(copy);
         copy.leaderLease = copiedLease;
+        copy.comers.putAll(comers);
         copy.awaitOpening.addAll(awaitOpening);
         return copy;
     }
@@ -936,5 +978,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         if (leaderLease != null) {
             leaderLease.encode(out);
         }
+        out.put(comers.size());
+        comers.forEach((link, comer) -> out.put(link).value(comer.hello()).time(comer.heard()));
     }
 }

@@ -41,6 +41,8 @@ import org.jspecify.annotations.Nullable;
 final class OpenSession {
     private static final long SHORTEST_SILENCE = 100_000_000L;
     private static final long LONGEST_SILENCE = 10_000_000_000L;
+    /** Of a session that is attentive. */
+    private static final long ATTENTIVE_SILENCE = 1_000_000_000L;
     /** What stands between the two ends may forget a connection on which nothing is said. */
     private static final long LONGEST_HEARTBEAT = 10_000_000_000L;
 
@@ -54,6 +56,8 @@ final class OpenSession {
     private MessageStream stream = new MessageStream();
     /** The smallest ttl that is waited with; {@link Turn#NEVER} if none is. */
     private long waited = Turn.NEVER;
+    /** Something is sent four times in that time; {@link Turn#NEVER} if only what is needed. */
+    private long attention = Turn.NEVER;
     /** Nanoseconds that the member took for its last welcome. */
     private long roundTrip;
     /** When the last frame came. */
@@ -129,10 +133,12 @@ final class OpenSession {
      * Says what the pace depends on besides the leases that are held.
      *
      * @param smallestWaited the smallest ttl that is waited with, or {@link Turn#NEVER}
+     * @param attentive as {@link ClientHandshake#attention()}
      * @param lastRoundTrip nanoseconds from the last proof to its welcome
      */
-    void pace(long smallestWaited, long lastRoundTrip) {
+    void pace(long smallestWaited, long attentive, long lastRoundTrip) {
         waited = smallestWaited;
+        attention = attentive;
         roundTrip = lastRoundTrip;
     }
 
@@ -142,11 +148,12 @@ final class OpenSession {
      */
     long heartbeat() {
         long held = beliefs.smallest();
-        if (held == Turn.NEVER && waited == Turn.NEVER) {
+        if (held == Turn.NEVER && waited == Turn.NEVER && attention == Turn.NEVER) {
             return Math.min(LONGEST_HEARTBEAT, maxTtl / 4); // a lost session would not be missed
         }
         long inTime = Math.max(held / 8, held / 4 * 3 - roundTrip / 2 * 3);
-        return Math.min(LONGEST_HEARTBEAT, Math.min(Math.min(held / 2, inTime), waited / 4));
+        long kept = Math.min(held / 2, inTime);
+        return Math.min(LONGEST_HEARTBEAT, Math.min(kept, Math.min(waited, attention) / 4));
     }
 
     private long smallest() {
@@ -159,11 +166,12 @@ final class OpenSession {
      */
     long silence() {
         long slow = Math.min(2 * roundTrip, maxTtl);
-        return Math.max(Math.max(SHORTEST_SILENCE, slow), Math.min(LONGEST_SILENCE, smallest() / 6));
+        long most = attention == Turn.NEVER ? LONGEST_SILENCE : Math.min(ATTENTIVE_SILENCE, attention / 2);
+        return Math.max(Math.max(SHORTEST_SILENCE, slow), Math.min(most, smallest() / 6));
     }
 
     private long resendDelay() {
-        return MessageStream.resendDelay(smallest());
+        return MessageStream.resendDelay(Math.min(smallest(), attention == Turn.NEVER ? maxTtl : 2 * attention));
     }
 
     // What is due
@@ -435,6 +443,7 @@ final class OpenSession {
         copy.stream = stream.copy();
         copy.beliefs = beliefs.copy();
         copy.waited = waited;
+        copy.attention = attention;
         copy.roundTrip = roundTrip;
         copy.stamped = stamped;
         copy.stamp = stamp;

@@ -47,13 +47,17 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code PeerUp} and {@code PeerDown} of a member come in turn, and it can be sent to only in between.
  *   <li>A member is suspected by the clock of this cell alone, when the highest stamp that it has sent back is older
  *       than the attention: from the sending, so that a late answer does not hide a silence. After this member stood
- *       still itself, the time runs anew for those who are not suspected; a suspicion ends with an answer alone.
+ *       still itself, the time runs anew for those who are not suspected. A member is also suspected when its end of a
+ *       link was closed, and for half a second its address has taken no other one: its process has ended. A suspicion
+ *       ends with an answer alone.
  * </ul>
  *
  * <p>A link that this group dials has a number below zero, which says to which member: {@link #dials}. Members come and
  * go ({@link #follow}); one that comes again is dialled by other numbers.
  */
 public final class PeerGroup implements PeerView, Fellows {
+    /** For so long the address of a member takes no link when it is taken for ended. */
+    private static final long ENDED = 500_000_000L;
     /** The most members that ever come in a life of this one, each time counted. */
     private static final int MAX_INDEX = 1 << 16;
 
@@ -592,7 +596,9 @@ public final class PeerGroup implements PeerView, Fellows {
             long answered = answered();
             // To stand still oneself is no answer: only one that is not suspected yet gets its time anew.
             boolean stoodStill = !suspected && resumedAt != Turn.NEVER && resumedAt - answered > 0;
-            return (stoodStill ? resumedAt : answered) + ClientHandshake.attention(settings);
+            long silent = (stoodStill ? resumedAt : answered) + ClientHandshake.attention(settings);
+            long gone = session.goneAt();
+            return gone == Turn.NEVER ? silent : Turn.earlier(silent, gone + ENDED);
         }
 
         /** Suspects it, or no longer. */

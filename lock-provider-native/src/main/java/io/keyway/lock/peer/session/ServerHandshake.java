@@ -10,6 +10,7 @@ import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Proof;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Role;
+import io.keyway.lock.peer.session.SessionFrame.Wait;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -107,12 +108,23 @@ final class ServerHandshake {
             refuse(link, difference, turn);
             return null;
         }
-        if (newestLinks.stale(hello.client(), hello.attempt())) {
+        return hello;
+    }
+
+    /** Refuses a link if its client has been let in over a newer one; true if it did. */
+    boolean refusesOld(long link, Hello hello, SessionTurn turn) {
+        boolean old = newestLinks.stale(hello.client(), hello.attempt());
+        if (old) {
             turn.goal(SessionGoal.STALE_HELLO_REFUSED);
             refuse(link, new Refuse(RefuseCode.STALE_ATTEMPT, "attempt", "newer", "" + hello.attempt()), turn);
-            return null;
         }
-        return hello;
+        return old;
+    }
+
+    /** Its client has proved itself, and waits for its welcome. */
+    void waits(long link, long nanos, SessionTurn turn) {
+        closed(link);
+        turn.transmit(link, new Wait(nanos));
     }
 
     private void challenge(long link, HalfOpen.Half half, Hello hello, SessionTurn turn) {

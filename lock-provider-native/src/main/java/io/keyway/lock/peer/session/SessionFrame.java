@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames of a link: four that open it, one that refuses it, and one that carries everything else; and two with
+ * The frames of a link: five that open it, one that refuses it, and one that carries everything else; and two with
  * which an administrator reads what a member wrote down of its events, which drivers answer and no cell sees.
  */
 public sealed interface SessionFrame extends Frame {
@@ -135,6 +135,13 @@ public sealed interface SessionFrame extends Frame {
             boolean fresh,
             long longestTtl)
             implements SessionFrame {}
+
+    /**
+     * Member to a client that has proved itself: this member leads, and lets clients in after at most that time.
+     *
+     * @param nanos of its clock, from now
+     */
+    record Wait(long nanos) implements SessionFrame {}
 
     /** Member to client, before it hangs up. The texts are empty before the client has proved itself. */
     record Refuse(RefuseCode code, String field, String here, String there) implements SessionFrame {}

@@ -223,7 +223,7 @@ final class SessionTable {
     }
 
     /** A fresh session; it ends the former one of that client. */
-    MemberSession open(Hello hello, SessionTurn turn) {
+    MemberSession open(Hello hello, long heard, SessionTurn turn) {
         MemberSession former = sessions.get(handshake.session(hello.client()));
         if (former != null) {
             turn.goal(SessionGoal.SUPERSEDED_SESSION);
@@ -231,7 +231,7 @@ final class SessionTable {
         }
         Peer peer = new Peer(++lastSession);
         MemberSession session =
-                new MemberSession(peer, hello.from(), hello.client(), hello.life(), hello.guard(), turn.now());
+                new MemberSession(peer, hello.from(), hello.client(), hello.life(), hello.guard(), heard);
         sessions.put(lastSession, session);
         return session;
     }
@@ -254,9 +254,9 @@ final class SessionTable {
     }
 
     /** From now on that link, and no other, is the session's. */
-    void bind(MemberSession session, long link, SessionTurn turn) {
+    void bind(MemberSession session, long link, long heard) {
         session.link = link;
-        session.heard = turn.now();
+        session.heard = heard - session.heard > 0 ? heard : session.heard;
         byLink.put(link, session);
         list(session);
     }

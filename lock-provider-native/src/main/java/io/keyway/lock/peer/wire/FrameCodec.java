@@ -20,6 +20,7 @@ import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Role;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.TracePage;
+import io.keyway.lock.peer.session.SessionFrame.Wait;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.nio.BufferOverflowException;
@@ -48,6 +49,7 @@ public final class FrameCodec {
     static final int PLAIN_DATA = 7;
     static final int ASK_TRACE = 8;
     static final int TRACE_PAGE = 9;
+    private static final int WAIT = 10;
 
     private static final int LEAST_BODY = 3;
     /** The header of a data frame is never longer. */
@@ -138,6 +140,8 @@ public final class FrameCodec {
         } else if (frame instanceof Refuse refuse) {
             out.u8(SessionSettings.WIRE).u8(REFUSE).u8(refuse.code().code());
             out.text(refuse.field()).text(refuse.here()).text(refuse.there());
+        } else if (frame instanceof Wait wait) {
+            out.u8(SessionSettings.WIRE).u8(WAIT).number(wait.nanos());
         } else if (frame instanceof AskTrace ask) {
             out.u8(SessionSettings.WIRE)
                     .u8(ASK_TRACE)
@@ -278,6 +282,7 @@ public final class FrameCodec {
                         in.text(SessionSettings.MAX_TOLD),
                         in.text(SessionSettings.MAX_TOLD),
                         in.text(SessionSettings.MAX_TOLD));
+            case WAIT -> new Wait(in.number());
             case ASK_TRACE -> new AskTrace(in.number(), in.u8(), in.number());
             case TRACE_PAGE ->
                 new TracePage(in.number(), in.flag(), in.number(), in.flag(), in.text(TracePage.MAX_TEXT));

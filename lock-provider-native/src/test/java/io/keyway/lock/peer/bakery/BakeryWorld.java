@@ -122,7 +122,7 @@ final class BakeryWorld {
 
     /** That member hears of the latest view. */
     void hears(String id) {
-        node(id).call(new ElectionCall.Elected(view, false, recorded));
+        node(id).call(new ElectionCall.Elected(view, false, recorded, now));
     }
 
     /** The view of that member is confirmed no more from then on. */
@@ -436,7 +436,7 @@ final class BakeryWorld {
                 leader.called(new MemberView.Restored(record), this);
             }
             call(new MemberView.Started());
-            call(new ElectionCall.Elected(view, lives > 1, 0));
+            call(new ElectionCall.Elected(view, lives > 1, 0, now()));
             call(new ElectionCall.Leased(now() + ALWAYS));
         }
 

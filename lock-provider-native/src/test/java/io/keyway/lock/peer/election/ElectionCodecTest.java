@@ -25,11 +25,11 @@ class ElectionCodecTest {
     private static final Identifier IDENTIFIER = new Identifier(15, (1 << 28) - 1, "c:1");
     private static final List<Message> ALL = List.of(
             new ElectionMessage.ElectionDate(ElectionWorld.KEY, ID, 5, IDENTIFIER, ViewId.NONE, ID, true, MEMBERS),
-            new ElectionMessage.Vote(ElectionWorld.KEY, ID, IDENTIFIER, VIEW, 1L << 50, LISTS),
+            new ElectionMessage.Vote(ElectionWorld.KEY, ID, IDENTIFIER, VIEW, 1L << 50, 1L << 30, LISTS),
             new ElectionMessage.Desist(ElectionWorld.KEY, ID, ViewId.NONE),
             new ElectionMessage.Retire(ElectionWorld.KEY, ID),
             new ElectionMessage.Rerun(ElectionWorld.KEY, ID),
-            new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9),
+            new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9, 8),
             new ElectionMessage.Confirm(ElectionWorld.KEY, ID, -5, 9),
             new ElectionMessage.Confirmed(ElectionWorld.KEY, ID, Long.MIN_VALUE, 0),
             new ElectionMessage.Remind(ElectionWorld.KEY),
@@ -103,10 +103,11 @@ class ElectionCodecTest {
 
     @Test
     void twoMembersOfOneNumberAreRefused() throws WireException {
-        Message leaders = new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9);
+        Message leaders = new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9, 8);
         byte[] bytes = write(leaders);
-        assertThat(bytes).endsWith(3, 1, 2, 3, 9); // the last number, all numbers, and what is recorded
-        bytes[bytes.length - 2] = 1;
+        assertThat(bytes)
+                .endsWith(3, 1, 2, 3, 9, 8); // the last number, all numbers, what is recorded, and what is left
+        bytes[bytes.length - 3] = 1;
         assertThatThrownBy(() -> codec.read(codec.type(leaders), new WireReader(bytes)))
                 .isInstanceOf(WireException.class)
                 .hasMessageContaining("numbers of members");
@@ -134,7 +135,7 @@ class ElectionCodecTest {
     }
 
     private static Message vote(Identifier by) {
-        return new ElectionMessage.Vote(ElectionWorld.KEY, ID, by, View.NONE, 0, List.of());
+        return new ElectionMessage.Vote(ElectionWorld.KEY, ID, by, View.NONE, 0, 0, List.of());
     }
 
     private Message read(Message message) throws WireException {

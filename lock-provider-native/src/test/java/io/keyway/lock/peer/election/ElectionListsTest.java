@@ -212,7 +212,8 @@ class ElectionListsTest {
         votes.begin(asked, THREE, List.of("b", "c"));
         for (String voter : List.of("b", "c")) {
             Identifier identifier = new Identifier(Identifier.USUAL, 1, voter);
-            votes.voted(voter, new ElectionMessage.Vote(ElectionWorld.KEY, asked, identifier, View.NONE, 0, open));
+            votes.voted(
+                    voter, new ElectionMessage.Vote(ElectionWorld.KEY, asked, identifier, View.NONE, 0, 0, open), 0);
         }
         return votes;
     }
@@ -229,7 +230,7 @@ class ElectionListsTest {
                 new View(new ViewId(asked.round() - 1, "b", 9), before.seats(), false, List.of("a", "b", "c", "d"));
         Identifier voter = new Identifier(Identifier.USUAL, 1, "b");
 
-        world.say("b", "a", new ElectionMessage.Vote(ElectionWorld.KEY, asked, voter, later, 0, List.of()));
+        world.say("b", "a", new ElectionMessage.Vote(ElectionWorld.KEY, asked, voter, later, 0, 0, List.of()));
         world.pass(2 * SECOND);
 
         assertThat(world.view("a")).as("it elected nothing").isEqualTo(before);

@@ -3,8 +3,7 @@ package io.keyway.lock.peer.lease;
 
 import io.keyway.lock.peer.election.ElectionSettings;
 import io.keyway.lock.peer.election.Identifier;
-import io.keyway.lock.peer.election.UnsafeStarts;
-import io.keyway.lock.peer.election.UnsafeVotes;
+import io.keyway.lock.peer.election.UnsafeElection;
 import io.keyway.lock.peer.kernel.Machine;
 import java.util.List;
 
@@ -12,14 +11,9 @@ import java.util.List;
 public final class UnsafeElections {
     private UnsafeElections() {}
 
-    /** J2: whoever counts votes does not ask what lists the voters have voted for before. */
-    public static Machine withoutJ2() {
-        return new UnsafeVotes(settings());
-    }
-
-    /** V5: a life that finds no record, and has nothing to wait for, votes and confirms at once. */
-    public static Machine withoutV5() {
-        return new UnsafeStarts(settings());
+    /** One that is at rest, and leaves that rule out. */
+    public static Machine without(UnsafeElection.Rule rule) {
+        return new UnsafeElection(settings(), rule);
     }
 
     private static ElectionSettings settings() {
@@ -29,6 +23,7 @@ public final class UnsafeElections {
                 1,
                 Identifier.USUAL,
                 Leadership.LEASE,
+                Leadership.PATIENCE,
                 new LeaderBound());
     }
 }

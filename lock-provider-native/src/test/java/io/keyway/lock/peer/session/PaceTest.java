@@ -22,7 +22,7 @@ class PaceTest {
         if (held != Turn.NEVER) {
             session.beliefs().hold(new Key(1, "a"), held);
         }
-        session.pace(waited, roundTrip);
+        session.pace(waited, Turn.NEVER, roundTrip);
         return session;
     }
 

@@ -20,6 +20,7 @@ import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Role;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.TracePage;
+import io.keyway.lock.peer.session.SessionFrame.Wait;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -84,6 +85,7 @@ class GoldenFramesTest {
                         60_000_000_000L));
         frames.put("refuse", new Refuse(RefuseCode.SETTINGS, "settings", "5", "7"));
         frames.put("refuse-bare", new Refuse(RefuseCode.NOT_AUTHENTICATED, "", "", ""));
+        frames.put("wait", new Wait(1_500_000_000L));
         frames.put("ask-trace", new AskTrace(7, AskTrace.START, 300));
         frames.put("trace-page", new TracePage(7, true, 400, true, "300\t1700000000000000000\there\ta/é\tasks\n"));
         frames.put("keep", new Data(4, 17, 20, true, 123_456_789_012L, 0, List.of()));

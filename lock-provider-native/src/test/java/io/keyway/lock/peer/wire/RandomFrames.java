@@ -19,6 +19,7 @@ import io.keyway.lock.peer.session.SessionFrame.Resume;
 import io.keyway.lock.peer.session.SessionFrame.Role;
 import io.keyway.lock.peer.session.SessionFrame.Seen;
 import io.keyway.lock.peer.session.SessionFrame.TracePage;
+import io.keyway.lock.peer.session.SessionFrame.Wait;
 import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -37,7 +38,7 @@ final class RandomFrames {
     }
 
     SessionFrame next() {
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(10)) {
             case 0 -> hello();
             case 1 -> new Challenge(random.nextInt(256), incarnation(), nonce(), mac());
             case 2 -> new Proof(mac());
@@ -57,6 +58,7 @@ final class RandomFrames {
             case 5 -> data(true);
             case 6 -> new AskTrace(number(), random.nextInt(256), number());
             case 7 -> new TracePage(number(), random.nextBoolean(), number(), random.nextBoolean(), text(200));
+            case 8 -> new Wait(number());
             default -> data(false);
         };
     }

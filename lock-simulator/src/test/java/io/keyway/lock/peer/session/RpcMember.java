@@ -37,7 +37,7 @@ public final class RpcMember implements SessionLayer, MemberView, PeerView {
     private static final long SESSIONS = 0x5E55_0000_0000L;
 
     /** After so long without an answer another member is suspected, as in the sessions that ship. */
-    private static final long ATTENTION = 4_000_000_000L;
+    private static final long ATTENTION = 2_000_000_000L;
 
     private static final int MOST_SESSIONS = 1 << 16;
 
