@@ -251,7 +251,7 @@ class Election implements Machine {
         forgot = !recordedOnce && learns();
         started = true;
         startedAt = turn.now();
-        formerMayLead(lease(turn), turn); // by what a former life has confirmed
+        formerMayLead(longestLease(turn), turn); // by what a former life has confirmed
         abstainsUntil = turn.member().opensAt() == Turn.NEVER
                 ? Turn.NEVER
                 : said(turn.member().opensAt() - turn.member().quarantine());
@@ -733,6 +733,7 @@ class Election implements Machine {
     /** Majorities have voted. */
     private void elect(Turn turn) {
         View last = counting.latest(latest());
+        formerUntil = Turn.later(formerUntil, counting.formerUntil());
         List<String> target = counting.list();
         if (!lists.of(last).equals(counting.base())) {
             missed = last;
@@ -747,7 +748,6 @@ class Election implements Machine {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         }
         View view = last.listed(counting.base()).next(counting.view(), seating.seats(), target);
-        formerUntil = Turn.later(formerUntil, counting.formerUntil());
         adopt(view, false, counting.recorded(settings.bounds()), turn);
         sayToAll(leaders(turn), turn); // to whom it is without, too
         relist(turn);
@@ -909,7 +909,7 @@ class Election implements Machine {
         forgot = false;
         strangers.clear();
         record(turn);
-        formerMayLead(lease(turn), turn);
+        formerMayLead(longestLease(turn), turn);
         if (latest.id().compareTo(promised) >= 0 && !latest.id().equals(ViewId.NONE)) {
             adopt(latest, true, recorded, turn);
         } else {
@@ -924,6 +924,12 @@ class Election implements Machine {
 
     private void formerMayLead(long left, Turn turn) {
         formerUntil = Turn.later(formerUntil, VoteCount.until(left, turn.now()));
+    }
+
+    /** Of a leader whose longest grant may be longer than that of this life. */
+    private long longestLease(Turn turn) {
+        long lease = settings.lease(Long.MAX_VALUE);
+        return lease == Long.MAX_VALUE ? lease(turn) : lease;
     }
 
     private long lease(Turn turn) {

@@ -16,6 +16,7 @@ import io.keyway.lock.peer.election.ElectionMessage.Vote;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Message;
+import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.wire.WireException;
 import io.keyway.lock.peer.wire.WireReader;
 import io.keyway.lock.peer.wire.WireWriter;
@@ -112,7 +113,7 @@ public final class ElectionCodec {
         }
         Class<?> kind = KINDS.get(type - FIRST);
         if (kind == Leaders.class) {
-            return new Leaders(key, view(in), in.number(), in.number());
+            return new Leaders(key, view(in), in.number(), left(in));
         } else if (kind == Remind.class) {
             return new Remind(key);
         } else if (kind == Introduce.class) {
@@ -122,7 +123,7 @@ public final class ElectionCodec {
         if (kind == ElectionDate.class) {
             return new ElectionDate(key, first, in.number(), identifier(in), id(in), id(in), in.flag(), list(in));
         } else if (kind == Vote.class) {
-            return new Vote(key, first, identifier(in), view(in), in.number(), in.number(), lists(in));
+            return new Vote(key, first, identifier(in), view(in), in.number(), left(in), lists(in));
         } else if (kind == Desist.class) {
             return new Desist(key, first, id(in));
         } else if (kind == Confirm.class) {
@@ -133,6 +134,14 @@ public final class ElectionCodec {
             return new Promised(key, first, view(in), in.number(), in.flag(), lists(in));
         }
         return kind == Retire.class ? new Retire(key, first) : new Rerun(key, first);
+    }
+
+    private static long left(WireReader in) throws WireException {
+        long left = in.number();
+        if (left > Membership.MAX_LONGEST_TTL) {
+            throw new WireException("a lease of " + left + " ns");
+        }
+        return left;
     }
 
     /** Writes a record of an election. */

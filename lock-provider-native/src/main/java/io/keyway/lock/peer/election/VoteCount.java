@@ -4,6 +4,7 @@ package io.keyway.lock.peer.election;
 import io.keyway.lock.peer.election.ElectionMessage.Vote;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
+import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -86,7 +87,7 @@ final class VoteCount {
 
     /** When that time is surely over, which another member has told by a clock of its own. */
     static long until(long left, long now) {
-        return now + left + left / 50;
+        return now + SessionSettings.quarantine(left);
     }
 
     /** When no leader of an earlier view leads any more; {@link Turn#NEVER} if none can. */

@@ -525,7 +525,7 @@ class Leadership implements Machine {
                 member.serve(
                         heedsLease() ? leasedUntil : turn.now() + Long.MAX_VALUE / 4, recorded, longest, keptNoted);
             } else if (leasedUntil != Turn.NEVER) {
-                member.expect(leasedUntil, formerUntil);
+                member.expect(leasedUntil, stage == Stage.TAKING ? takesUntil : formerUntil);
             }
         }
         tellWhetherSettled(turn);

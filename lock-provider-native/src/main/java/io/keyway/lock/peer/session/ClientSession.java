@@ -112,12 +112,15 @@ public final class ClientSession implements SessionLayer, ClientView {
 
     private List<String> referral = List.of();
     private long provedAt;
+    /** The member has answered the proof, and its welcome comes later. */
+    private boolean waits;
+
     private long upSince;
     /** When the member closed the last link that was up; {@link Turn#NEVER} if it did not, and while one is up. */
     private long brokenAt = Turn.NEVER;
     /** It has refused a link since. */
     private boolean gone;
-    /** Nanoseconds from the last proof to its welcome; 0 before the first. */
+    /** Nanoseconds from the last proof to its answer; 0 before the first. */
     private long roundTrip;
 
     /** The keys that wait, each with one ttl. They outlive sessions. */
@@ -274,6 +277,8 @@ public final class ClientSession implements SessionLayer, ClientView {
             }
         } else if (frame instanceof Wait wait) {
             if (phase == Phase.PROVED) {
+                roundTrip = turn.now() - provedAt;
+                waits = true;
                 next = turn.now() + Math.min(settings.proofTimeout(), wait.nanos()) + SHORTEST_PATIENCE;
             }
         } else if (frame instanceof Refuse refusal) {
@@ -310,6 +315,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         phase = Phase.PROVED;
         provedAt = turn.now();
+        waits = false;
         answering = challenge.member();
         turn.transmit(link, handshake.proof(said, challenge));
     }
@@ -380,7 +386,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         phase = Phase.UP;
         candidates = 1;
-        roundTrip = turn.now() - provedAt;
+        roundTrip = waits ? roundTrip : turn.now() - provedAt; // what it waited for is no part of that
         next = Turn.NEVER;
         hello = null;
         upSince = turn.now();
@@ -422,6 +428,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         if (opening()) {
             next += nanos;
         }
+        brokenAt += brokenAt == Turn.NEVER ? 0 : nanos;
     }
 
     @Override
@@ -804,6 +811,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         copy.answering = answering;
         copy.referral = referral;
         copy.provedAt = provedAt;
+        copy.waits = waits;
         copy.upSince = upSince;
         copy.brokenAt = brokenAt;
         copy.gone = gone;
@@ -834,6 +842,7 @@ public final class ClientSession implements SessionLayer, ClientView {
                 .value(answering)
                 .value(referral)
                 .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
+                .put(phase == Phase.PROVED && waits)
                 .put(roundTrip)
                 .time(phase == Phase.UP ? upSince : Turn.NEVER)
                 .time(brokenAt)

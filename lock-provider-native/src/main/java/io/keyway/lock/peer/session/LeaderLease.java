@@ -38,6 +38,7 @@ final class LeaderLease {
     void follow() {
         until = Turn.NEVER;
         leadsUntil = Turn.NEVER;
+        letsInAt = Turn.NEVER;
         lapsed = false;
     }
 

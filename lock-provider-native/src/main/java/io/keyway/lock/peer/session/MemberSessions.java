@@ -427,7 +427,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     /** Clients that have waited come in, or are refused when it is not certain any more that this member leads. */
     private void letIn(SessionTurn turn) {
-        if (!comers.isEmpty() && (!expects(turn) || leading().admits(turn.now(), epoch))) {
+        if (!comers.isEmpty() && (closing || !expects(turn) || leading().admits(turn.now(), epoch))) {
             Map<Long, Comer> all = new LinkedHashMap<>(comers);
             comers.clear();
             all.forEach((link, comer) -> comes(link, comer, turn));
@@ -593,7 +593,8 @@ public final class MemberSessions implements SessionLayer, MemberView {
 
     private void admit(long link, Comer comer, SessionTurn turn) {
         Hello hello = comer.hello();
-        long heard = comer.heard() - turn.now() > 0 ? turn.now() : comer.heard();
+        long waited = Math.max(0, turn.now() - comer.heard());
+        long heard = turn.now() - Math.min(waited, maxTtl / 2); // some time is left to it to say something
         Resume resume = hello.resume();
         MemberSession session;
         if (resume != null && resume.member().equals(self)) {

@@ -11,6 +11,8 @@ import io.keyway.lock.peer.session.SessionFrame.Hello;
 import io.keyway.lock.peer.session.SessionFrame.Proof;
 import io.keyway.lock.peer.session.SessionFrame.Refuse;
 import io.keyway.lock.peer.session.SessionFrame.Role;
+import io.keyway.lock.peer.session.SessionFrame.Wait;
+import io.keyway.lock.peer.session.SessionFrame.Welcome;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +46,11 @@ class LeaderSearchTest {
 
     /** By one that has not met a leader, and tells who the members are. */
     private void refuseWithList(long link) {
+        prove(link);
+        input(new Input.Arrived(link, new Refuse(RefuseCode.NOT_LEADING, "", "a:1,b:1,c:1,d:1,e:1", "")));
+    }
+
+    private void prove(long link) {
         Hello hello = world.client.lastSent(Hello.class);
         Nonce nonce = new Nonce(1, 2);
         byte[] transcript = Handshake.transcript(Role.MEMBER, hello, hello.wireHigh(), FOLLOWER, nonce);
@@ -52,7 +59,6 @@ class LeaderSearchTest {
                 new Challenge(
                         hello.wireHigh(), FOLLOWER, nonce, Authenticator.none().prove(transcript))));
         assertThat(world.client.lastSent(Proof.class)).isNotNull();
-        input(new Input.Arrived(link, new Refuse(RefuseCode.NOT_LEADING, "", "a:1,b:1,c:1,d:1,e:1", "")));
     }
 
     private void startToLook() {
@@ -150,6 +156,34 @@ class LeaderSearchTest {
             last = world.now - asked;
         }
         assertThat(last).isGreaterThan(3_000 * MS);
+    }
+
+    /** The next leader lets nobody in before the lease of the former one is over. */
+    @Test
+    void whatAClientWaitsForItsWelcomeIsNoPartOfItsRoundTrip() {
+        startToLook();
+        long link = nextLink();
+        prove(link);
+        world.now += 5 * MS;
+        input(new Input.Arrived(link, new Wait(1_400 * MS)));
+        world.now += 1_400 * MS;
+        input(new Input.Tick());
+        assertThat(world.dialled).as("it goes on waiting").isEmpty();
+        input(new Input.Arrived(link, new Welcome(5, 0, "a:1", 3, 0, 0, List.of("a:1"), 1, false, World.MAX_TTL)));
+        assertThat(world.clientSide().connected()).isTrue();
+        assertThat(world.clientSide().roundTrip()).isEqualTo(5 * MS);
+    }
+
+    /** The leader was lost, too. */
+    @Test
+    void whoWaitsInVainForItsWelcomeLooksForAnotherLeader() {
+        startToLook();
+        long link = nextLink();
+        prove(link);
+        input(new Input.Arrived(link, new Wait(1_400 * MS)));
+        long from = world.now;
+        nextLink();
+        assertThat(world.now - from).isBetween(1_400 * MS, 2_500 * MS);
     }
 
     /** It cannot know yet which of the two it is: who answers names itself in its welcome. */
