@@ -47,7 +47,7 @@ class FailoverMessagesTest {
         return counts;
     }
 
-    /** While a new client asks for a lock, too, which is noted: 30 s are 20 leases of the view. */
+    /** A new client asks for a lock meanwhile, and is noted: 30 s are 20 leases of the view. */
     @ParameterizedTest
     @ValueSource(ints = {3, 5})
     void aLeaderThatStaysCostsFourConfirmationsOfEachMemberByEachOtherInALease(int members) {

@@ -23,6 +23,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The lease service under a leader that is lost, cut off or slow: all oracles but that of the order of arrival. */
@@ -75,27 +76,29 @@ class FailoverSimulationTest {
         return total;
     }
 
-    /** What is reached when client 1 holds a lock from 10 s to 110 s, and that member is gone from 20 s on. */
-    private static Goals without(int member) {
+    /** What is reached when client 1 holds a lock from 10 s to 110 s, and that fault hits that member at 20 s. */
+    private static Goals without(int member, String fault, int ttl) {
         Plan plan = Plan.parse("""
                 options seed=3 profile=FAILOVER budget=STEADY members=3 spares=0 clients=1 users=1 names=1 \
                 ordered=true latency=1000000 jitter=0 tail=0 lossPerMille=0 duplicatePerMille=0 batchWindow=0 \
-                lateness=0 diskLatency=1000000 faultPhase=200000000000 faults=0 acts=2 maxTtl=60000000000 \
+                lateness=0 diskLatency=1000000 faultPhase=200000000000 faults=0 acts=2 maxTtl=%d000000000 \
                 drift=0 outOfSpec=false purityPerMille=0
-                fault CRASH at 20s for 150s node %d amount 0
+                fault %s at 20s for 150s node %d amount 0
                 act lock at 10s client 1 user 0 name 0 wait 0ns hold 100s
                 listed mishaps 0
-                """.formatted(-member));
+                """.formatted(ttl, fault, -member));
         RunResult result = Campaigns.of(Profile.FAILOVER).run(plan);
         assertThat(result.violation()).isNull();
         return result.goals();
     }
 
-    @Test
-    void whoHoldsALockKeepsItWhenItsLeaderIsLost() {
+    /** Of a leader that is killed with the shortest ttl that the page names; and of one that stands still. */
+    @ParameterizedTest
+    @CsvSource({"CRASH, 5", "CRASH, 60", "PAUSE, 8", "PAUSE, 60"})
+    void whoHoldsALockKeepsItWhenItsLeaderIsLost(String fault, int ttl) {
         long carriedOver = 0;
         for (int member = 0; member < 3; member++) {
-            Goals goals = without(member);
+            Goals goals = without(member, fault, ttl);
             assertThat(goals.count(SessionGoal.LAPSED)).isZero();
             carriedOver += goals.count(LockGoal.REASSERTED);
         }

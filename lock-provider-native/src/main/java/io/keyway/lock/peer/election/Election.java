@@ -168,8 +168,8 @@ class Election implements Machine {
 
     private long leased = Turn.NEVER;
     /**
-     * After that no leader of an earlier view leads than one that is to come, as far as this member knows: by what it
-     * has confirmed to leaders, and by what others have said of views that were elected.
+     * When the leases of all leaders up to now are over, as far as this member knows: by what it has confirmed to
+     * leaders, and by what others have said of views that were elected.
      */
     private long formerUntil = Turn.NEVER;
 

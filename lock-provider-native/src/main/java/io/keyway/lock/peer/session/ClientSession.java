@@ -111,9 +111,8 @@ public final class ClientSession implements SessionLayer, ClientView {
     private @Nullable Incarnation answering;
 
     private List<String> referral = List.of();
-    private long provedAt;
-    /** The member has answered the proof, and its welcome comes later. */
-    private boolean waits;
+    /** When the proof was sent; {@link Turn#NEVER} once it is answered. */
+    private long provedAt = Turn.NEVER;
 
     private long upSince;
     /** When the member closed the last link that was up; {@link Turn#NEVER} if it did not, and while one is up. */
@@ -277,8 +276,7 @@ public final class ClientSession implements SessionLayer, ClientView {
             }
         } else if (frame instanceof Wait wait) {
             if (phase == Phase.PROVED) {
-                roundTrip = turn.now() - provedAt;
-                waits = true;
+                answered(turn);
                 next = turn.now() + Math.min(settings.proofTimeout(), wait.nanos()) + SHORTEST_PATIENCE;
             }
         } else if (frame instanceof Refuse refusal) {
@@ -315,7 +313,6 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         phase = Phase.PROVED;
         provedAt = turn.now();
-        waits = false;
         answering = challenge.member();
         turn.transmit(link, handshake.proof(said, challenge));
     }
@@ -386,7 +383,7 @@ public final class ClientSession implements SessionLayer, ClientView {
         }
         phase = Phase.UP;
         candidates = 1;
-        roundTrip = waits ? roundTrip : turn.now() - provedAt; // what it waited for is no part of that
+        answered(turn);
         next = Turn.NEVER;
         hello = null;
         upSince = turn.now();
@@ -397,6 +394,14 @@ public final class ClientSession implements SessionLayer, ClientView {
         trouble = null;
         lastWelcome = handshake.welcomed(welcome, session.member);
         finish(session, turn);
+    }
+
+    /** The time that a client waits for its welcome after that is no part of the round trip. */
+    private void answered(Turn turn) {
+        if (provedAt != Turn.NEVER) {
+            roundTrip = turn.now() - provedAt;
+            provedAt = Turn.NEVER;
+        }
     }
 
     private void data(OpenSession session, Data frame, SessionTurn turn) {
@@ -811,7 +816,6 @@ public final class ClientSession implements SessionLayer, ClientView {
         copy.answering = answering;
         copy.referral = referral;
         copy.provedAt = provedAt;
-        copy.waits = waits;
         copy.upSince = upSince;
         copy.brokenAt = brokenAt;
         copy.gone = gone;
@@ -842,7 +846,6 @@ public final class ClientSession implements SessionLayer, ClientView {
                 .value(answering)
                 .value(referral)
                 .time(phase == Phase.PROVED ? provedAt : Turn.NEVER)
-                .put(phase == Phase.PROVED && waits)
                 .put(roundTrip)
                 .time(phase == Phase.UP ? upSince : Turn.NEVER)
                 .time(brokenAt)

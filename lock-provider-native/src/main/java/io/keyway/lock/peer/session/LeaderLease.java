@@ -63,7 +63,7 @@ final class LeaderLease {
         return leadsUntil != Turn.NEVER && now - leadsUntil < 0;
     }
 
-    /** How long it has to wait at the most. */
+    /** After at most so many nanoseconds this member lets clients in. */
     long left(long now) {
         return letsInAt == Turn.NEVER ? 0 : Math.max(0, letsInAt - now);
     }

@@ -352,7 +352,7 @@ public final class MemberSessions implements SessionLayer, MemberView {
         }
     }
 
-    /** Somebody that has proved itself, which was heard at that time. */
+    /** A client or a member that has proved itself, and when its proof came. */
     private record Comer(Hello hello, long heard) {}
 
     private void comes(long link, Comer comer, SessionTurn turn) {
