@@ -1,9 +1,11 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.simulator;
 
+import io.keyway.lock.peer.election.ElectionCall;
 import io.keyway.lock.peer.election.Identifier;
 import io.keyway.lock.peer.election.ViewId;
 import io.keyway.lock.peer.kernel.Cell;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Machine;
 import io.keyway.lock.peer.kernel.MachineFactory;
@@ -73,6 +75,13 @@ final class FailoverMembers extends ElectingMembers {
     public SimNode dials(SimCell cell) {
         int count = dials.merge(cell.node().index(), 1, Integer::sum);
         return world.member((cell.node().index() + count) % world.memberNodes());
+    }
+
+    @Override
+    public void leavesSeat(SimNode member) {
+        if (lives(member) && !member.paused()) {
+            member.input(new Input.Command(FailoverView.election(), new ElectionCall.HandOver()));
+        }
     }
 
     /** Nobody is served any more by a member that another one has taken over from. */

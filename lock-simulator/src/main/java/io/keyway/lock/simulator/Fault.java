@@ -70,7 +70,9 @@ record Fault(Kind kind, long at, long nanos, int node, int peer, long amount) {
          * Nothing goes wrong: the operator tells the member again and again that the one that is its {@code peer} is to
          * be added, if {@code amount} is 1, or removed.
          */
-        CHANGE_MEMBERS
+        CHANGE_MEMBERS,
+        /** Nothing goes wrong: the member is to give its seat to another one, if it leads. */
+        LEAVE_SEAT
     }
 
     private static final int LIST_BITS = 32;

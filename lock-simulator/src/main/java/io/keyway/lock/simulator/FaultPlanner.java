@@ -57,6 +57,9 @@ final class FaultPlanner {
         while (planner.faults.size() < options.faults()) {
             planner.add();
         }
+        if (options.profile() == Profile.FAILOVER) {
+            planner.seatsLeft();
+        }
         planner.faults.sort(Comparator.comparingLong(Fault::at));
         return planner.faults;
     }
@@ -115,6 +118,20 @@ final class FaultPlanner {
                 // Not PAUSE: see pause().
                 Kind kind = own.one(Kind.CUT, Kind.CUT, Kind.CUT_TO_MEMBER, Kind.CUT_TO_CLIENT);
                 faults.add(new Fault(kind, at, length, member, Fault.ALL, 0));
+            }
+        }
+    }
+
+    /** In one world of three; also at once after something else, when not all is well again. */
+    private void seatsLeft() {
+        Draws own = new Draws(options.seed(), 26);
+        for (int i = own.chance(330) ? 1 + own.below(6) : 0; i > 0; i--) {
+            long at = own.chance(500)
+                    ? own.below(options.faultPhase())
+                    : faults.get(own.below(faults.size())).at();
+            for (int member = 0; member < options.members(); member++) {
+                long later = own.logarithmic(Nanos.MILLI, options.maxTtl() / 4);
+                faults.add(new Fault(Kind.LEAVE_SEAT, at + later, Nanos.MILLI, -member, 0));
             }
         }
     }

@@ -95,6 +95,11 @@ final class Faults {
                     world.model().membersChange(node, fault);
                 }
             }
+            case LEAVE_SEAT -> {
+                if (begins) {
+                    world.model().leavesSeat(node);
+                }
+            }
             case SLOW_DISK -> diskLatency = Math.max(options.diskLatency(), diskLatency + more * fault.amount());
         }
     }

@@ -204,6 +204,11 @@ final class LeaseModel implements Model {
     }
 
     @Override
+    public void leavesSeat(SimNode member) {
+        topology.leavesSeat(member);
+    }
+
+    @Override
     public boolean belongs(SimNode node) {
         return topology.belongs(node);
     }

@@ -53,6 +53,9 @@ interface Model {
     /** The operator wants that member to change the list while the cluster works. */
     default void membersChange(SimNode member, Fault fault) {}
 
+    /** That member is to give its seat away, if it leads. */
+    default void leavesSeat(SimNode member) {}
+
     /** True if that node is to run. */
     default boolean belongs(SimNode node) {
         return true;

@@ -100,7 +100,7 @@ public record SimulationSettings(
         List<String> names = new ArrayList<>();
         names.add(ANY);
         for (Kind kind : Kind.values()) {
-            if (kind != Kind.NEW_LIST && kind != Kind.CHANGE_MEMBERS) {
+            if (kind != Kind.NEW_LIST && kind != Kind.CHANGE_MEMBERS && kind != Kind.LEAVE_SEAT) {
                 names.add(name(kind));
             }
         }

@@ -49,6 +49,9 @@ interface Topology extends Seats {
     /** The operator wants that member to change the list while the cluster works. */
     default void membersChange(SimNode member, Fault fault) {}
 
+    /** That member is to give its seat away, if it leads. */
+    default void leavesSeat(SimNode member) {}
+
     /** A member ends in good order: what it knows is for the next one. */
     default void handsOver(SimNode member) {}
 

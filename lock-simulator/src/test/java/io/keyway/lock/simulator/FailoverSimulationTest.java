@@ -92,9 +92,9 @@ class FailoverSimulationTest {
         return result.goals();
     }
 
-    /** Of a leader that is killed with the shortest ttl that the page names; and of one that stands still. */
+    /** Of a leader that is killed, stands still, or gives its seat away, with the shortest ttl that the page names. */
     @ParameterizedTest
-    @CsvSource({"CRASH, 5", "CRASH, 60", "PAUSE, 8", "PAUSE, 60"})
+    @CsvSource({"CRASH, 5", "CRASH, 60", "PAUSE, 8", "PAUSE, 60", "LEAVE_SEAT, 1", "LEAVE_SEAT, 60"})
     void whoHoldsALockKeepsItWhenItsLeaderIsLost(String fault, int ttl) {
         long carriedOver = 0;
         for (int member = 0; member < 3; member++) {

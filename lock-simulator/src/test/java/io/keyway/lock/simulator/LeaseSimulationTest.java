@@ -38,7 +38,8 @@ class LeaseSimulationTest {
             LockGoal.SPARE_REQUEST,
             LockGoal.SPARE_WITHDRAWN,
             Fault.Kind.HAND_OVER,
-            Fault.Kind.CHANGE_MEMBERS);
+            Fault.Kind.CHANGE_MEMBERS,
+            Fault.Kind.LEAVE_SEAT);
 
     /** What one member on the machine of its clients cannot meet. */
     private static final Set<? extends CoverageGoal> OF_CLUSTERS = Set.of(

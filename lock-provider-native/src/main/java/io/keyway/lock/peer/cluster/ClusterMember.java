@@ -21,14 +21,20 @@ import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SeatKept;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,15 +51,20 @@ import org.slf4j.LoggerFactory;
 public final class ClusterMember extends Member {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterMember.class);
     private static final long REPORT_MILLIS = 10_000;
+    /** For so long a member that ends waits until another one leads: for an election, and some more. */
+    private static final long LEAVE_MILLIS = 2_000;
 
     private final MemberConfig config;
     private final DataDirectory directory;
     private final Runnable ended;
     private final MembershipGate gate;
     private final OtherMembers others;
+    private final Optional<Input.Command> leaving;
     private final @Nullable MemberAcceptor acceptor;
     private volatile boolean removed;
     private volatile List<String> leaders = List.of();
+    /** Whether this member has given its seat away; complete since it was asked to, or led no more. */
+    private volatile CompletableFuture<Boolean> left = new CompletableFuture<>();
     /** Why this member lets nobody have a lock though it is open, as it last told the log; empty if it does. */
     private volatile String notReady;
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
@@ -133,6 +144,7 @@ public final class ClusterMember extends Member {
         this.config = config;
         this.directory = directory;
         this.ended = ended;
+        this.leaving = factory.algorithm().leaving();
         this.opensAt = confirmation.changed() ? Turn.NEVER : quarantineEnd();
         this.notReady = factory.algorithm().tellsReadiness() ? "too few members have answered yet" : "";
         LOG.info(
@@ -335,6 +347,11 @@ public final class ClusterMember extends Member {
         MemberNotices.log(LOG, node(), notice);
         if (notice instanceof LeadersElected elected) {
             leaders = elected.leaders();
+            if (!leads()) {
+                left.complete(true);
+            }
+        } else if (notice instanceof SeatKept) {
+            left.complete(false);
         } else if (notice instanceof LockNotice.ClusterChanged changed) {
             notReady = MemberNotices.whyNotReady(changed);
         } else if (notice instanceof ListChanged list && list.removed() && !removed) {
@@ -359,9 +376,35 @@ public final class ClusterMember extends Member {
     @Override
     public void close() {
         if (!ending()) {
+            leave();
             others.closing();
         }
         super.close();
+    }
+
+    private boolean leads() {
+        return leaders.contains(node());
+    }
+
+    /** Another member is to lead before this one ends: its clients go on there at once. */
+    private void leave() {
+        left = new CompletableFuture<>();
+        if (leaving.isEmpty() || !leads()) {
+            return;
+        }
+        cells().forEach(cell -> cell.loop().post(leaving.get()));
+        try {
+            LOG.info(
+                    "member {} has led until now: {}",
+                    node(),
+                    left.get(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
+                            ? "another one leads"
+                            : "no other member can take over yet");
+        } catch (TimeoutException | ExecutionException e) {
+            LOG.info("member {} ends though it leads: no other member has taken over in time", node());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

@@ -24,6 +24,7 @@ import io.keyway.lock.peer.kernel.PeerView;
 import io.keyway.lock.peer.kernel.StateEncoder;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.session.Membership;
+import io.keyway.lock.peer.session.SeatKept;
 import io.keyway.lock.peer.session.SessionSettings;
 import java.util.ArrayList;
 import java.util.List;
@@ -234,6 +235,8 @@ class Election implements Machine {
             }
         } else if (call instanceof ElectionCall.Settled now) {
             settled = now.settled();
+        } else if (call instanceof ElectionCall.HandOver) {
+            handOver(turn);
         } else if (call instanceof ElectionCall.Reserve reserve) {
             wanted = Math.max(wanted, reserve.bound());
             ask(turn);
@@ -380,7 +383,11 @@ class Election implements Machine {
     }
 
     private Leaders leaders(Turn turn) {
-        return new Leaders(settings.key(), adopted, recorded, left(turn));
+        return leaders(false, turn);
+    }
+
+    private Leaders leaders(boolean over, Turn turn) {
+        return new Leaders(settings.key(), adopted, recorded, left(turn), over);
     }
 
     // Messages
@@ -474,7 +481,7 @@ class Election implements Machine {
         return date(ViewId.NONE, true, members, turn);
     }
 
-    /** @param mayReplace false: all leaders are there, and another list is wanted */
+    /** @param mayReplace false: all leaders are there, and another list or another leader is wanted */
     private ElectionDate date(ViewId round, boolean mayReplace, List<String> list, Turn turn) {
         long left = date == Turn.NEVER ? 0 : Math.max(0, date - turn.now());
         boolean replaces = mayReplace && !isStuck() && !adopted.id().equals(ViewId.NONE);
@@ -688,18 +695,39 @@ class Election implements Machine {
 
     // Votes
 
+    /** @param mayReplace false: all leaders are there, and another list is wanted */
     private void begin(boolean mayReplace, Turn turn) {
-        long round = Math.max(heard, Math.max(promised.round(), latest().id().round())) + 1;
         // What a leader has settled is no more so when another one is elected.
-        List<String> list = mayReplace && settled != null ? members : listAfter(turn);
+        begin(mayReplace && settled != null ? members : listAfter(turn), mayReplace, false, turn);
+    }
+
+    private void begin(List<String> list, boolean mayReplace, boolean handsOver, Turn turn) {
+        long round = Math.max(heard, Math.max(promised.round(), latest().id().round())) + 1;
         ElectionDate now = date(new ViewId(round, self, life), mayReplace, list, turn);
         heard = round;
         Vote own = own(now.round(), turn);
         vote(now.round(), list, turn);
-        counting.begin(now.round(), members, list);
+        counting.begin(now.round(), members, list, handsOver);
         counting.voted(self, own, turn.now());
         sayToAll(now, turn);
         count(turn);
+    }
+
+    /**
+     * Gives its seat to another member. That one waits for no lease: this one counts the votes, and adopts the view
+     * before anybody else hears of it.
+     */
+    private void handOver(Turn turn) {
+        boolean mayLeave = settled != null && settled && phase == Phase.ELECTED && adopted.leads(self) && !isStuck();
+        boolean spare = false;
+        for (String member : members) {
+            spare |= !member.equals(self) && !isSilent(member, turn) && !hasForgotten(member, turn);
+        }
+        if (mayLeave && spare) {
+            begin(members, false, true, turn);
+        } else {
+            turn.tell(new SeatKept());
+        }
     }
 
     private List<String> listAfter(Turn turn) {
@@ -743,13 +771,16 @@ class Election implements Machine {
         } else if (!target.equals(counting.base())) {
             turn.goal(ListGoal.LIST_CHANGED);
         }
-        Seating seating = Seating.of(last, counting, seats(target), each -> isThere(each, turn));
+        String leaves = counting.handsOver() ? self : "";
+        Seating seating = Seating.of(last, leaves, counting, seats(target), each -> isThere(each, turn));
+        // A view that this member did not know has a leader of its own, which may be leased it.
+        boolean over = !leaves.isEmpty() && last.id().equals(adopted.id());
         if (seating.replaces()) {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         }
         View view = last.listed(counting.base()).next(counting.view(), seating.seats(), target);
-        adopt(view, false, counting.recorded(settings.bounds()), turn);
-        sayToAll(leaders(turn), turn); // to whom it is without, too
+        adopt(view, false, counting.recorded(settings.bounds()), formerUntil, turn);
+        sayToAll(leaders(over, turn), turn); // to whom it is without, too
         relist(turn);
     }
 
@@ -759,13 +790,14 @@ class Election implements Machine {
         ViewId id = said.view().id();
         heard = Math.max(heard, id.round());
         formerMayLead(said.left(), turn);
+        long former = said.over() ? turn.now() : formerUntil;
         if (id.compareTo(adopted.id()) < 0) {
             sayLeaders(member, turn);
         } else if (id.compareTo(adopted.id()) > 0 && id.compareTo(promised) >= 0) {
             if (!id.equals(promised)) {
                 turn.goal(ElectionGoal.LATE);
             }
-            adopt(said.view(), false, said.recorded(), turn);
+            adopt(said.view(), false, said.recorded(), former, turn);
             relist(turn);
         } else if (id.compareTo(latest().id()) > 0) {
             missed = said.view();
@@ -773,7 +805,8 @@ class Election implements Machine {
         }
     }
 
-    private void adopt(View view, boolean known, long bound, Turn turn) {
+    /** @param former when the lease of the former leader is over */
+    private void adopt(View view, boolean known, long bound, long former, Turn turn) {
         if (!view.since(self).equals(adopted.since(self))) {
             confirmations.forgetAll(); // voters count what they have confirmed to leaders alone
         }
@@ -790,7 +823,7 @@ class Election implements Machine {
         failures = 0;
         confirmations.forgetBounds();
         lost.forget();
-        tell(new ElectionCall.Elected(view, known, recorded, formerUntil), turn);
+        tell(new ElectionCall.Elected(view, known, recorded, former), turn);
         ask(turn);
         Map<String, Confirm> questions = new TreeMap<>(early);
         early.clear();
@@ -911,7 +944,7 @@ class Election implements Machine {
         record(turn);
         formerMayLead(longestLease(turn), turn);
         if (latest.id().compareTo(promised) >= 0 && !latest.id().equals(ViewId.NONE)) {
-            adopt(latest, true, recorded, turn);
+            adopt(latest, true, recorded, formerUntil, turn);
         } else {
             missed = latest;
         }

@@ -35,6 +35,12 @@ public sealed interface ElectionCall extends Call {
     record Voted() implements ElectionCall {}
 
     /**
+     * Of the member itself: its seat is to go to another member that is there. Without effect unless it leads alone,
+     * and a user has said that the list may change now ({@link Settled}).
+     */
+    record HandOver() implements ElectionCall {}
+
+    /**
      * Of a user: whether the list may change now, by an election that this member holds. As long as no user has said
      * anything, any member may change it by any election.
      */

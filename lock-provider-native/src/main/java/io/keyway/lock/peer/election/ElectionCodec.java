@@ -93,7 +93,10 @@ public final class ElectionCodec {
         } else if (message instanceof Rerun rerun) {
             id(rerun.round(), out);
         } else if (message instanceof Leaders leaders) {
-            view(leaders.view(), out).number(leaders.recorded()).number(leaders.left());
+            view(leaders.view(), out)
+                    .number(leaders.recorded())
+                    .number(leaders.left())
+                    .flag(leaders.over());
         } else if (message instanceof Confirm confirm) {
             id(confirm.view(), out).u64(confirm.asked()).number(confirm.bound());
         } else if (message instanceof Confirmed confirmed) {
@@ -113,7 +116,7 @@ public final class ElectionCodec {
         }
         Class<?> kind = KINDS.get(type - FIRST);
         if (kind == Leaders.class) {
-            return new Leaders(key, view(in), in.number(), left(in));
+            return new Leaders(key, view(in), in.number(), left(in), in.flag());
         } else if (kind == Remind.class) {
             return new Remind(key);
         } else if (kind == Introduce.class) {

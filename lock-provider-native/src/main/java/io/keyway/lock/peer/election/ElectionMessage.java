@@ -56,8 +56,13 @@ sealed interface ElectionMessage extends Message {
     /** RERUN: its sender has voted for that view, and heard of no result: hold another election. */
     record Rerun(Key key, ViewId round) implements ElectionMessage {}
 
-    /** LEADERS: that view was elected; {@code left} as in {@link Vote}. */
-    record Leaders(Key key, View view, long recorded, long left) implements ElectionMessage {}
+    /**
+     * LEADERS: that view was elected.
+     *
+     * @param left as in {@link Vote}
+     * @param over the leases of all earlier views are over, since the leader of the last one has handed its seat over
+     */
+    record Leaders(Key key, View view, long recorded, long left, boolean over) implements ElectionMessage {}
 
     /**
      * Is that the latest view that you have promised?

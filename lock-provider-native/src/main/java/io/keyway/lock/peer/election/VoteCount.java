@@ -29,6 +29,8 @@ final class VoteCount {
     private List<String> base = List.of();
     /** Which the view is to have. */
     private List<String> list = List.of();
+    /** Whether the member that counts them gives its own seat away. */
+    private boolean handsOver;
 
     private final TreeMap<String, Vote> votes = new TreeMap<>();
     /** When no leader of an earlier view leads any more, as far as voters know. */
@@ -36,11 +38,12 @@ final class VoteCount {
 
     private final Set<String> desisted = new TreeSet<>();
 
-    void begin(ViewId asked, List<String> before, List<String> members) {
+    void begin(ViewId asked, List<String> before, List<String> members, boolean gives) {
         forget();
         view = asked;
         base = before;
         list = members;
+        handsOver = gives;
     }
 
     /** Counts no more; what was counted stays until {@link #forget}. */
@@ -68,6 +71,10 @@ final class VoteCount {
 
     List<String> list() {
         return list;
+    }
+
+    boolean handsOver() {
+        return handsOver;
     }
 
     Collection<Vote> votes() {
@@ -146,6 +153,7 @@ final class VoteCount {
         copy.view = view;
         copy.base = base;
         copy.list = list;
+        copy.handsOver = handsOver;
         copy.votes.putAll(votes);
         copy.formerUntil = formerUntil;
         copy.desisted.addAll(desisted);
@@ -153,6 +161,12 @@ final class VoteCount {
     }
 
     void encode(StateEncoder out) {
-        out.value(view).value(base).value(list).value(votes).value(desisted).time(formerUntil);
+        out.value(view)
+                .value(base)
+                .value(list)
+                .put(handsOver)
+                .value(votes)
+                .value(desisted)
+                .time(formerUntil);
     }
 }

@@ -9,10 +9,12 @@ import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
 import io.keyway.lock.peer.NativeOptions;
 import io.keyway.lock.peer.client.DirectoryClient;
+import io.keyway.lock.peer.election.ElectionCall;
 import io.keyway.lock.peer.election.ElectionSettings;
 import io.keyway.lock.peer.election.Elections;
 import io.keyway.lock.peer.election.Identifier;
 import io.keyway.lock.peer.home.ClusterMonitor;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.service.Algorithm;
@@ -99,6 +101,11 @@ public final class FailoverAlgorithm implements Algorithm {
     @Override
     public boolean tellsReadiness() {
         return true;
+    }
+
+    @Override
+    public Optional<Input.Command> leaving() {
+        return Optional.of(new Input.Command(FailoverKeys.ELECTION, new ElectionCall.HandOver()));
     }
 
     @Override

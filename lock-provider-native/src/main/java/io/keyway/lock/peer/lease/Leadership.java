@@ -321,6 +321,9 @@ class Leadership implements Machine {
         takesUntil = Math.max(0, formerUntil - turn.now()) + turn.now() + lease(member);
         long silence = Math.max(0, formerUntil - turn.now())
                 + SessionSettings.quarantine(LeaderBound.longest(elected.recorded()));
+        if (!first && elected.formerUntil() == turn.now()) {
+            turn.goal(LeaderGoal.HANDED_OVER);
+        }
         if (first || seat.equals(opened) || !isSilentAtFirst()) {
             stage(Stage.OPEN);
             notes.areLost();

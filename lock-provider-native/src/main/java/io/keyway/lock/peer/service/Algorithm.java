@@ -5,6 +5,7 @@ import io.keyway.lock.Feature;
 import io.keyway.lock.Guarantees;
 import io.keyway.lock.LockUrl;
 import io.keyway.lock.Scope;
+import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.kernel.MemberView.Restored;
@@ -91,6 +92,14 @@ public interface Algorithm {
     /** Whether a member tells by CLUSTER_UP, CLUSTER_DOWN, LOCK_READY and NO_LOCK whether locks can be granted. */
     default boolean tellsReadiness() {
         return false;
+    }
+
+    /**
+     * What each cell of a member is given before the member ends in order, so that another member goes on with what
+     * this one decides; empty if none can.
+     */
+    default Optional<Input.Command> leaving() {
+        return Optional.empty();
     }
 
     /** The machines that a member's cell has from its start, each of which is called with {@link Started}. */

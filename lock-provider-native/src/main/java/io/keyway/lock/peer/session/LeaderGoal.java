@@ -21,6 +21,8 @@ public enum LeaderGoal implements CoverageGoal {
     SILENT_AGAIN,
     /** A new leader granted before its silence was over: all that could hold something had said what they hold. */
     ALL_SPOKEN,
+    /** A member got its seat from its former leader, for whose lease it did not wait. */
+    HANDED_OVER,
     /** Too many members had lost their notes about clients. */
     NOTES_LOST
 }

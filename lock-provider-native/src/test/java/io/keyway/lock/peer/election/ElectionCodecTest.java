@@ -29,7 +29,7 @@ class ElectionCodecTest {
             new ElectionMessage.Desist(ElectionWorld.KEY, ID, ViewId.NONE),
             new ElectionMessage.Retire(ElectionWorld.KEY, ID),
             new ElectionMessage.Rerun(ElectionWorld.KEY, ID),
-            new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9, 8),
+            new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9, 8, true),
             new ElectionMessage.Confirm(ElectionWorld.KEY, ID, -5, 9),
             new ElectionMessage.Confirmed(ElectionWorld.KEY, ID, Long.MIN_VALUE, 0),
             new ElectionMessage.Remind(ElectionWorld.KEY),
@@ -103,11 +103,11 @@ class ElectionCodecTest {
 
     @Test
     void twoMembersOfOneNumberAreRefused() throws WireException {
-        Message leaders = new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9, 8);
+        Message leaders = new ElectionMessage.Leaders(ElectionWorld.KEY, VIEW, 9, 8, true);
         byte[] bytes = write(leaders);
         assertThat(bytes)
-                .endsWith(3, 1, 2, 3, 9, 8); // the last number, all numbers, what is recorded, and what is left
-        bytes[bytes.length - 3] = 1;
+                .endsWith(3, 1, 2, 3, 9, 8, 1); // the last number, all numbers, what is recorded, left, and over
+        bytes[bytes.length - 4] = 1;
         assertThatThrownBy(() -> codec.read(codec.type(leaders), new WireReader(bytes)))
                 .isInstanceOf(WireException.class)
                 .hasMessageContaining("numbers of members");

@@ -6,14 +6,19 @@ import static io.keyway.lock.peer.election.ElectionWorld.LEASE;
 import static io.keyway.lock.peer.election.ElectionWorld.SECOND;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.keyway.lock.peer.kernel.Key;
+import io.keyway.lock.peer.session.SeatKept;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What the source's text says of its election, what it leaves out, and rules V1 and V5 with a schedule each. */
 class ElectionScenariosTest {
     private static final String[] FIVE = {"a", "b", "c", "d", "e"};
+    private static final ElectionSettings ONE_LEADER =
+            new ElectionSettings(KEY, List.of(new Key(200, "user")), 1, Identifier.USUAL);
 
     private static ElectionWorld withPriorities(Map<String, Integer> priorities, String... ids) {
         return new ElectionWorld(
@@ -191,8 +196,59 @@ class ElectionScenariosTest {
         View second = world.view(other);
         assertThat(second.id()).isGreaterThan(first.id());
         String to = other.equals("d") ? "e" : "d".equals(lost) ? "e" : "d";
-        world.say(other, to, new ElectionMessage.Leaders(KEY, first, 0, 0));
+        world.say(other, to, new ElectionMessage.Leaders(KEY, first, 0, 0, false));
         assertThat(world.view(to)).isEqualTo(second);
+    }
+
+    /** Of a cluster with one leader, what its user has heard of the latest view. */
+    private static ElectionCall.Elected elected(ElectionWorld world, String id) {
+        ElectionCall.Elected last = null;
+        for (ElectionCall told : node(world, id).told) {
+            last = told instanceof ElectionCall.Elected elected ? elected : last;
+        }
+        return Objects.requireNonNull(last);
+    }
+
+    @Test
+    void aLeaderThatGivesItsSeatAwayIsNotWaitedFor() {
+        ElectionWorld world = new ElectionWorld(id -> new Election(ONE_LEADER), "a", "b", "c").start();
+        world.pass(SECOND);
+        String former = world.view("a").leaders().get(0);
+        world.call(former, new ElectionCall.Settled(true));
+        world.call(former, new ElectionCall.HandOver());
+        assertElected(world, "a", "b", "c");
+        String next = world.view("a").leaders().get(0);
+        assertThat(next).isNotEqualTo(former);
+        assertThat(elected(world, next).formerUntil())
+                .isEqualTo(node(world, next).now());
+        assertThat(world.leased(next)).isTrue();
+        // A leader that is lost, for comparison.
+        world.end(next);
+        world.pass(10 * SECOND);
+        String last = world.view(former).leaders().get(0);
+        assertThat(elected(world, last).formerUntil())
+                .isGreaterThan(elected(world, next).formerUntil() + LEASE);
+    }
+
+    @Test
+    void aLeaderKeepsItsSeatWhereNobodyCanTakeIt() {
+        ElectionWorld world = new ElectionWorld(id -> new Election(ONE_LEADER), "a", "b", "c").start();
+        world.pass(SECOND);
+        View view = world.view("a");
+        String leader = view.leaders().get(0);
+        world.call(leader, new ElectionCall.HandOver()); // its user has not said that this may be
+        assertThat(world.view(leader)).isEqualTo(view);
+        world.call(leader, new ElectionCall.Settled(true));
+        world.cut(List.of(leader), others(leader));
+        world.call(leader, new ElectionCall.HandOver());
+        assertThat(world.view(leader)).isEqualTo(view);
+        assertThat(node(world, leader).notices).contains(new SeatKept(), new SeatKept());
+    }
+
+    private static List<String> others(String member) {
+        List<String> others = new ArrayList<>(List.of("a", "b", "c"));
+        others.remove(member);
+        return others;
     }
 
     @Test

@@ -124,10 +124,15 @@ final class ElectionWorld {
         settle();
     }
 
+    /** What a user of the election at that member says to it. */
+    void call(String id, ElectionCall call) {
+        node(id).election.called(call, node(id));
+        settle();
+    }
+
     /** A leader at that member wants that bound to be recorded. */
     void reserve(String id, long bound) {
-        node(id).election.called(new ElectionCall.Reserve(bound), node(id));
-        settle();
+        call(id, new ElectionCall.Reserve(bound));
     }
 
     /** The same, and all members have said that the cluster has never run before. */

@@ -230,7 +230,7 @@ class TlsTest {
         int free = Ports.free();
         InetSocketAddress nobody = new InetSocketAddress(InetAddress.getLoopbackAddress(), free);
         for (Security each : new Security[] {PLAIN, security(authority.authority(), null, false)}) {
-            assertThat(dial(each, nobody)).isEqualTo("cannot connect to localhost:" + free + ": Connection refused");
+            assertThat(dial(each, nobody)).startsWith("cannot connect to localhost:" + free + ": Connection refused");
         }
     }
 
