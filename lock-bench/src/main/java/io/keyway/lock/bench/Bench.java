@@ -20,6 +20,7 @@ final class Bench {
                 .addSubcommand(new JdbcBench(out))
                 .addSubcommand(new CachedBench(out))
                 .addSubcommand(new NativeBench(out))
+                .addSubcommand(new FailoverBench(out))
                 .addSubcommand(new CallPathCommand(out))
                 .execute(arguments));
     }

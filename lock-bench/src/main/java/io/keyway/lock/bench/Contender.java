@@ -21,6 +21,11 @@ public interface Contender extends AutoCloseable {
         return take(name);
     }
 
+    /** Returns whether somebody holds that lock: a try that does not wait, and a release if it succeeds. */
+    default boolean isTaken(String lock) throws Exception {
+        throw new UnsupportedOperationException(name() + " is not asked for it");
+    }
+
     /** Returns what can be taken of it. */
     default Set<Use> offers() {
         return EnumSet.of(Use.LOCK);

@@ -1,8 +1,10 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -13,10 +15,27 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /** Curator's {@code InterProcessMutex}, {@code InterProcessReadWriteLock} and {@code InterProcessSemaphoreV2}. */
 final class CuratorContender implements Contender {
+    /** Keyway's default, in the place of Curator's, which is a minute. */
+    static final Duration LEASE = Duration.ofSeconds(10);
+
+    private static final Duration CONNECT = Duration.ofSeconds(5);
+
     private final CuratorFramework client;
 
     CuratorContender(String servers) {
-        client = CuratorFrameworkFactory.newClient(servers, new ExponentialBackoffRetry(100, 3));
+        this(CuratorFrameworkFactory.newClient(servers, new ExponentialBackoffRetry(100, 3)));
+    }
+
+    /**
+     * @param session how long a client keeps its locks that the servers do not hear of
+     */
+    CuratorContender(String servers, Duration session) {
+        this(CuratorFrameworkFactory.newClient(
+                servers, (int) session.toMillis(), (int) CONNECT.toMillis(), new ExponentialBackoffRetry(100, 3)));
+    }
+
+    private CuratorContender(CuratorFramework client) {
+        this.client = client;
         client.start();
     }
 
@@ -48,6 +67,16 @@ final class CuratorContender implements Contender {
             }
             case TRANSACTION -> throw new UnsupportedOperationException(name() + " has no " + use);
         };
+    }
+
+    @Override
+    public boolean isTaken(String lock) throws Exception {
+        InterProcessMutex mutex = new InterProcessMutex(client, "/curator/" + lock);
+        if (!mutex.acquire(0, TimeUnit.SECONDS)) {
+            return true;
+        }
+        mutex.release();
+        return false;
     }
 
     private static Hold held(InterProcessMutex mutex) throws Exception {

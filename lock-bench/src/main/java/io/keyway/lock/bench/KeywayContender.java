@@ -14,6 +14,7 @@ import io.keyway.lock.NodeSet;
 import io.keyway.lock.ReleaseOutcome;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -105,6 +106,13 @@ public final class KeywayContender implements Contender {
                 throw new IllegalStateException("The release of " + name + " ended in " + outcome);
             }
         };
+    }
+
+    @Override
+    public boolean isTaken(String lock) throws InterruptedException {
+        Optional<Lease> lease = client.lock(lock).tryAcquire();
+        lease.ifPresent(Lease::release);
+        return lease.isEmpty();
     }
 
     @Override

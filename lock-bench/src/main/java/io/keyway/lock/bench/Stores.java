@@ -1,6 +1,7 @@
 // Copyright Keyway contributors. SPDX-License-Identifier: Apache-2.0
 package io.keyway.lock.bench;
 
+import com.hazelcast.core.server.HazelcastMemberStarter;
 import io.keyway.lock.tck.proxy.Ports;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.File;
@@ -101,16 +102,16 @@ final class Stores {
             case "redisson" -> redis("redisson", "", Program.classPath());
             case "zookeeper" -> zooKeeper("keyway", "lock:zookeeper://", "/keyway");
             case "curator" -> zooKeeper("curator", "", "");
-            case "zookeeper3" -> ensemble("keyway", "lock:zookeeper://", "/keyway");
-            case "curator3" -> ensemble("curator", "", "");
+            case "zookeeper3" -> ensemble("keyway", 3, "lock:zookeeper://", "/keyway");
+            case "curator3" -> ensemble("curator", 3, "", "");
             case "mem" -> new Entrant.Store(client, "lock:native:mem://bench?" + options, "", classPath, List.of());
             case "local" -> local(client, options, classPath);
             case "member" -> members(client, 1, options, classPath, former, List.of());
             case "shard4" -> members(client, 1, options + "&shards=4", classPath, former, List.of("--shards", "4"));
             case "members3" -> members(client, 3, options, classPath, former, List.of());
-            case "lamport3" -> three("lamport", "", ground.directory("members"), classPath, former);
-            case "bakery3" -> three("bakery", "", ground.directory("members"), classPath, former);
-            case "failover3" -> three("failover", "&" + options, ground.directory("members"), classPath, former);
+            case "lamport3" -> together("lamport", 3, "", ground.directory("members"), classPath, former);
+            case "bakery3" -> together("bakery", 3, "", ground.directory("members"), classPath, former);
+            case "failover3" -> together("failover", 3, "&" + options, ground.directory("members"), classPath, former);
             case "lamport3-embedded" -> embedded(classPath, former);
             case "tls" -> withTls(client, options, classPath, former);
             default -> throw new IllegalArgumentException("no contender is called " + name + "; there are " + NAMES);
@@ -191,13 +192,80 @@ final class Stores {
         return ground.program("zookeeper", command, Map.of());
     }
 
-    /** Three servers, with their files in the directory of temporary ones. */
-    private Entrant.Store ensemble(String kind, String scheme, String path) throws IOException {
-        int size = 3;
+    /** Starts as many servers as one cluster of that contender; clients have no cache. */
+    Entrant.Store cluster(String name, int size) throws IOException {
+        return switch (name) {
+            case "keyway" -> together("failover", size, "&cache=off", ground.directory("members"), Program.classPath(), false);
+            case "curator" -> ensemble("curator", size, "", "");
+            case "hazelcast" -> hazelcast(size);
+            default -> throw new IllegalArgumentException("no contender with a cluster is called " + name);
+        };
+    }
+
+    /** Members of the CP subsystem, all of them, with its defaults but for the time of a session. */
+    private Entrant.Store hazelcast(int size) throws IOException {
+        List<Integer> ports = freePorts(size);
+        String all = addresses(ports);
+        List<Program> programs = new ArrayList<>();
+        for (int port : ports) {
+            Path config = ground.directory("hazelcast").resolve("hazelcast.xml");
+            Files.writeString(
+                    config,
+                    """
+                    <hazelcast xmlns="http://www.hazelcast.com/schema/config">
+                      <properties>
+                        <property name="hazelcast.phone.home.enabled">false</property>
+                      </properties>
+                      <network>
+                        <port auto-increment="false">%d</port>
+                        <join>
+                          <auto-detection enabled="false"/>
+                          <multicast enabled="false"/>
+                          <tcp-ip enabled="true"><member-list>%s</member-list></tcp-ip>
+                        </join>
+                        <interfaces enabled="true"><interface>127.0.0.1</interface></interfaces>
+                      </network>
+                      <cp-subsystem>
+                        <cp-member-count>%d</cp-member-count>
+                        <group-size>%d</group-size>
+                        <session-time-to-live-seconds>10</session-time-to-live-seconds>
+                        <session-heartbeat-interval-seconds>3</session-heartbeat-interval-seconds>
+                      </cp-subsystem>
+                    </hazelcast>
+                    """
+                            .formatted(port, "<member>" + all.replace(",", "</member><member>") + "</member>", size, size));
+            programs.add(ground.program(
+                    "hazelcast",
+                    Program.java(
+                            List.of("-Dhazelcast.config=" + config),
+                            Program.classPath(),
+                            HazelcastMemberStarter.class.getName()),
+                    Map.of()));
+        }
+        for (int i = 0; i < size; i++) {
+            awaitPort(ports.get(i), programs.get(i));
+        }
+        return new Entrant.Store("hazelcast", all, ids(programs), Program.classPath(), programs);
+    }
+
+    private static List<Integer> freePorts(int count) throws IOException {
         List<Integer> ports = new ArrayList<>();
+        while (ports.size() < count) {
+            ports.add(Ports.free());
+        }
+        return ports;
+    }
+
+    private static String addresses(List<Integer> ports) {
+        return String.join(
+                ",", ports.stream().map(port -> LOOPBACK + ":" + port).toList());
+    }
+
+    /** Servers of one ensemble, with their files in the directory of temporary ones. */
+    private Entrant.Store ensemble(String kind, int size, String scheme, String path) throws IOException {
+        List<Integer> ports = freePorts(size);
         StringBuilder servers = new StringBuilder();
         for (int id = 1; id <= size; id++) {
-            ports.add(Ports.free());
             servers.append(
                     String.format(Locale.ROOT, "server.%d=%s:%d:%d%n", id, LOOPBACK, Ports.free(), Ports.free()));
         }
@@ -212,13 +280,11 @@ final class Stores {
                             + ports.get(id - 1) + "\ndataDir=" + data + "\n" + servers);
             programs.add(zooKeeperServer(QuorumPeerMain.class, config.toString()));
         }
-        List<String> all = new ArrayList<>();
         for (int i = 0; i < size; i++) {
             awaitPort(ports.get(i), programs.get(i));
-            all.add(LOOPBACK + ":" + ports.get(i));
         }
         return new Entrant.Store(
-                kind, scheme + String.join(",", all) + path, ids(programs), Program.classPath(), programs);
+                kind, scheme + addresses(ports) + path, ids(programs), Program.classPath(), programs);
     }
 
     private static Optional<String> redisServer() {
@@ -265,11 +331,12 @@ final class Stores {
                 List.of("--tls-cert", certificate, "--tls-key", made.key().toString()));
     }
 
-    /** Three members of an algorithm that has them talk to each other. */
-    private Entrant.Store three(String algorithm, String options, Path directory, String classPath, boolean former)
+    /** Members of an algorithm that has them talk to each other. */
+    private Entrant.Store together(
+            String algorithm, int count, String options, Path directory, String classPath, boolean former)
             throws IOException {
         List<String> arguments = List.of("--algorithm", algorithm, "--shards", "1");
-        Entrant.Store store = members(directory, "keyway", 3, "shards=1" + options, classPath, former, arguments);
+        Entrant.Store store = members(directory, "keyway", count, "shards=1" + options, classPath, former, arguments);
         String address = store.address().replace("lock:native:", "lock:native:" + algorithm + ":");
         return new Entrant.Store(store.kind(), address, store.servers(), classPath, store.programs());
     }
@@ -277,7 +344,7 @@ final class Stores {
     /** The same; the last of them goes on in the process of its clients. */
     private Entrant.Store embedded(String classPath, boolean former) throws IOException {
         Path directory = ground.directory("members");
-        Entrant.Store store = three("lamport", "", directory, classPath, former);
+        Entrant.Store store = together("lamport", 3, "", directory, classPath, former);
         List<Program> others = store.programs().subList(0, 2);
         store.programs().get(2).close();
         String member = store.address().replaceFirst("/keyway.*", "").replaceFirst(".*,", "");
@@ -313,12 +380,8 @@ final class Stores {
             boolean former,
             List<String> arguments)
             throws IOException {
-        List<Integer> ports = new ArrayList<>();
-        while (ports.size() < count) {
-            ports.add(Ports.free());
-        }
-        String list = String.join(
-                ",", ports.stream().map(port -> LOOPBACK + ":" + port).toList());
+        List<Integer> ports = freePorts(count);
+        String list = addresses(ports);
         List<Program> members = new ArrayList<>();
         for (int port : ports) {
             List<String> command = Program.java(
