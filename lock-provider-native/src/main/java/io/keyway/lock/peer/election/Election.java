@@ -144,7 +144,7 @@ class Election implements Machine {
     /** When this member holds an election, in its pause, or waits no more, while it votes. */
     private long date = Turn.NEVER;
     /** Who has said that it wants one, since the last view. */
-    private ElectionDates dates = new ElectionDates();
+    private ElectionDates dates = new ElectionDates(VOTING);
 
     private VoteCount counting = new VoteCount();
 
@@ -501,7 +501,7 @@ class Election implements Machine {
             sayLeaders(member, turn); // it may not know that it is none, and takes part in no election of others
             return;
         }
-        boolean isNew = dates.isNew(member, wish);
+        boolean isNew = dates.isNew(member, wish, turn.now());
         if (isNew && phase == Phase.PAUSE) {
             say(member, date(turn), turn); // when that was said to all it may not have listened yet
         }
@@ -657,6 +657,8 @@ class Election implements Machine {
             }
             if (phase == Phase.PAUSE && mayBegin(turn)) {
                 begin(true, turn);
+            } else if (phase == Phase.PAUSE && !none && dates.isDue(turn.now())) {
+                sayDate(turn); // the dates of others put off its own, and its wish is to count
             }
         }
         renew(turn);
@@ -668,6 +670,11 @@ class Election implements Machine {
         counting.end();
         boolean first = adopted.id().equals(ViewId.NONE) && promised.equals(ViewId.NONE);
         date = turn.now() + (first ? PAUSE : spread(turn));
+        sayDate(turn);
+    }
+
+    private void sayDate(Turn turn) {
+        dates.said(turn.now());
         sayToAll(date(turn), turn);
     }
 
@@ -685,9 +692,9 @@ class Election implements Machine {
             }
             return first;
         }
-        if (replaces && !MemberLists.isMajority(dates.agree(self, adopted.id()), members)) {
+        if (replaces && !MemberLists.isMajority(dates.agree(self, adopted.id(), turn.now()), members)) {
             date = turn.now() + spread(turn); // the others may come to miss that leader too
-            sayToAll(date(turn), turn);
+            sayDate(turn);
             return false;
         }
         return true;

@@ -297,6 +297,62 @@ class ElectionScenariosTest {
         assertThat(world.leased("e")).isTrue();
     }
 
+    private static ElectionWorld withOneLeader(String... ids) {
+        Map<String, Integer> first = Map.of("a", 1);
+        return new ElectionWorld(
+                        id -> new Election(new ElectionSettings(
+                                KEY,
+                                List.of(new Key(200, "user")),
+                                1,
+                                first.getOrDefault(id, Identifier.USUAL),
+                                LEASE,
+                                0,
+                                Bounds.NUMBERS)),
+                        ids)
+                .start();
+    }
+
+    /** A member that has missed it alone wanted an election then, and wants none now. */
+    @Test
+    void aWishOfLongAgoReplacesNoLeader() {
+        ElectionWorld world = withOneLeader("a", "b", "c");
+        View view = world.view("a");
+        assertThat(view.leaders()).containsExactly("a");
+        for (String alone : List.of("b", "c", "b", "c")) {
+            world.cut(List.of("a"), List.of(alone));
+            world.pass(20 * SECOND);
+            world.heal();
+            world.pass(60 * SECOND);
+            assertElected(world, "a", "b", "c");
+            assertThat(world.view(alone)).as("only " + alone + " has missed it").isEqualTo(view);
+        }
+    }
+
+    /** Of those that miss it first one puts off the dates of the others, again and again. */
+    @Test
+    void aLeaderIsReplacedWhenAMajorityMissesItOneAfterTheOther() {
+        for (List<String> order : List.of(
+                List.of("b", "c", "d"),
+                List.of("c", "d", "e"),
+                List.of("d", "e", "b"),
+                List.of("e", "b", "c"),
+                List.of("b", "d", "e"),
+                List.of("c", "e", "b"),
+                List.of("d", "b", "c"),
+                List.of("e", "c", "d"))) {
+            ElectionWorld world = withOneLeader(FIVE);
+            View view = world.view("a");
+            for (String missing : order) {
+                assertThat(world.view(missing))
+                        .as("before " + missing + " of " + order)
+                        .isEqualTo(view);
+                world.cut(List.of("a"), List.of(missing));
+                world.pass(10 * SECOND);
+            }
+            assertThat(world.view("b").leaders()).as("after " + order).doesNotContain("a");
+        }
+    }
+
     @Test
     void aMemberThatKeepsItsFileKnowsItsViewAtOnce() {
         ElectionWorld world = new ElectionWorld(FIVE).start();
