@@ -115,6 +115,7 @@ class Election implements Machine {
     private String self = "";
     private long life;
     private int random;
+    private Ranks ranks = Ranks.NONE;
     private Phase phase = Phase.BOOTING;
     private boolean started;
     /** It has no record, although it may have had one: it takes no part before it has learned. */
@@ -247,6 +248,7 @@ class Election implements Machine {
     private void start(Turn turn) {
         PeerView peers = turn.peers();
         self = peers.self();
+        ranks = new Ranks(peers.shard(), peers.shards());
         lists.configured(peers.members());
         adopted = adopted.listed(lists.configured());
         life = turn.draw(62);
@@ -489,7 +491,8 @@ class Election implements Machine {
     }
 
     private Identifier identifier() {
-        return new Identifier(adopted.leads(self) ? 0 : settings.priority(), random, self);
+        int drawn = ranks.before(random, self, members);
+        return new Identifier(adopted.leads(self) ? 0 : settings.priority(), drawn, self);
     }
 
     private void date(String member, ElectionDate wish, Turn turn) {
@@ -1045,6 +1048,7 @@ class Election implements Machine {
         copy.self = self;
         copy.life = life;
         copy.random = random;
+        copy.ranks = ranks;
         copy.phase = phase;
         copy.started = started;
         copy.forgot = forgot;

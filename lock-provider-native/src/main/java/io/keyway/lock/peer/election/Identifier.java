@@ -6,7 +6,8 @@ package io.keyway.lock.peer.election;
  * 28 random ones, and the address, which is here the member's id.
  *
  * @param priority 0 for who leads already, 1 to 14, or {@link #OFF}
- * @param random 28 bits that a life of the member draws once
+ * @param random 28 bits that a life of the member draws once; where the cells of each number elect on their own, {@link
+ *     Ranks} come first in them
  * @param member its id
  */
 public record Identifier(int priority, int random, String member) implements Comparable<Identifier> {

@@ -17,6 +17,16 @@ public interface PeerView {
     /** The id of this member. */
     String self();
 
+    /** Which of its member's cells this one is, from 0: it talks to the cells of the same number. */
+    default int shard() {
+        return 0;
+    }
+
+    /** How many cells each member has. */
+    default int shards() {
+        return 1;
+    }
+
     /** The ids of all members of the list that counts, in the order of the list; this one is in it, as a rule. */
     List<String> members();
 

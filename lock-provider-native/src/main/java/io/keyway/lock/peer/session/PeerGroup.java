@@ -355,6 +355,16 @@ public final class PeerGroup implements PeerView, Fellows {
     }
 
     @Override
+    public int shard() {
+        return membership.shard();
+    }
+
+    @Override
+    public int shards() {
+        return membership.shards();
+    }
+
+    @Override
     public List<String> members() {
         return members;
     }
