@@ -16,12 +16,9 @@ import io.keyway.lock.peer.net.LoopThread;
 import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
-import io.keyway.lock.peer.service.LockNotice;
-import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
-import io.keyway.lock.peer.session.SeatKept;
 import io.keyway.lock.peer.wire.FrameCodec;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -62,11 +59,10 @@ public final class ClusterMember extends Member {
     private final Optional<Input.Command> leaving;
     private final @Nullable MemberAcceptor acceptor;
     private volatile boolean removed;
-    private volatile List<String> leaders = List.of();
-    /** Whether this member has given its seat away; complete since it was asked to, or led no more. */
-    private volatile CompletableFuture<Boolean> left = new CompletableFuture<>();
-    /** Why this member lets nobody have a lock though it is open, as it last told the log; empty if it does. */
-    private volatile String notReady;
+    private final GroupNews news;
+    /** Complete when this member leads no more, or keeps what it leads; since it was asked to give that away. */
+    private volatile CompletableFuture<Void> left = new CompletableFuture<>();
+
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
     private volatile long opensAt;
 
@@ -146,7 +142,9 @@ public final class ClusterMember extends Member {
         this.ended = ended;
         this.leaving = factory.algorithm().leaving();
         this.opensAt = confirmation.changed() ? Turn.NEVER : quarantineEnd();
-        this.notReady = factory.algorithm().tellsReadiness() ? "too few members have answered yet" : "";
+        Algorithm algorithm = factory.algorithm();
+        this.news =
+                new GroupNews(node(), algorithm.electsInEachCell() ? config.shards() : 1, algorithm.tellsReadiness());
         LOG.info(
                 "member {} of cluster '{}' starts with epoch {}, members {}, {}, {}, data in {}{}",
                 node(),
@@ -224,7 +222,9 @@ public final class ClusterMember extends Member {
             Predicate<String> here = route -> MemberList.shard(route, config.shards()) == shard;
             Cell cell = factory.member(
                     first.ofShard(shard),
-                    config.members().decidedBy(config.node(), shard, config.shards()),
+                    factory.algorithm().electsInEachCell()
+                            ? here // whichever member leads
+                            : config.members().decidedBy(config.node(), shard, config.shards()),
                     epoch(),
                     opensAt,
                     horizon());
@@ -300,8 +300,8 @@ public final class ClusterMember extends Member {
                     "member {} grants nothing yet: leases of an earlier life may be held{}",
                     node(),
                     left > 0 ? " for another " + MemberNotices.seconds(left) + " s" : "");
-        } else if (!notReady.isEmpty()) {
-            LOG.warn("member {} grants nothing: {}", node(), notReady);
+        } else if (!news.notReady().isEmpty()) {
+            LOG.warn("member {} grants nothing: {}", node(), news.notReady());
         }
         disk().runAfter(REPORT_MILLIS, this::report);
     }
@@ -343,18 +343,13 @@ public final class ClusterMember extends Member {
     }
 
     @Override
-    protected void heard(Notice notice) {
-        MemberNotices.log(LOG, node(), notice);
-        if (notice instanceof LeadersElected elected) {
-            leaders = elected.leaders();
-            if (!leads()) {
-                left.complete(true);
-            }
-        } else if (notice instanceof SeatKept) {
-            left.complete(false);
-        } else if (notice instanceof LockNotice.ClusterChanged changed) {
-            notReady = MemberNotices.whyNotReady(changed);
-        } else if (notice instanceof ListChanged list && list.removed() && !removed) {
+    protected void heard(MemberCell from, Notice notice) {
+        MemberNotices.log(LOG, node(), news.shard(from.number()), notice);
+        news.heard(from.number(), notice);
+        if (news.hasLeft()) {
+            left.complete(null);
+        }
+        if (notice instanceof ListChanged && news.isRemoved() && !removed) {
             removed = true;
             DiskThread.aside("keyway-" + node() + "-removed", () -> {
                 close();
@@ -363,9 +358,17 @@ public final class ClusterMember extends Member {
         }
     }
 
-    /** Who leads, as this one has heard; empty if it has not, or none does by its algorithm. */
+    /**
+     * Who leads, as this one has heard; empty if it has not, or none does by its algorithm. Where each cell elects,
+     * those that lead one of them.
+     */
     public List<String> leaders() {
-        return leaders;
+        return news.leaders();
+    }
+
+    /** The same, of the cells of that number, from 0, where each cell elects. */
+    public List<String> leaders(int shard) {
+        return news.leaders(shard);
     }
 
     /** Whether it has ended, or is about to, since it was removed from the list. */
@@ -382,24 +385,15 @@ public final class ClusterMember extends Member {
         super.close();
     }
 
-    private boolean leads() {
-        return leaders.contains(node());
-    }
-
     /** Another member is to lead before this one ends: its clients go on there at once. */
     private void leave() {
         left = new CompletableFuture<>();
-        if (leaving.isEmpty() || !leads()) {
+        if (leaving.isEmpty() || !news.leaves()) {
             return;
         }
         cells().forEach(cell -> cell.loop().post(leaving.get()));
         try {
-            LOG.info(
-                    "member {} has led until now: {}",
-                    node(),
-                    left.get(LEAVE_MILLIS, TimeUnit.MILLISECONDS)
-                            ? "another one leads"
-                            : "no other member can take over yet");
+            left.get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {
             LOG.info("member {} ends though it leads: no other member has taken over in time", node());
         } catch (InterruptedException e) {

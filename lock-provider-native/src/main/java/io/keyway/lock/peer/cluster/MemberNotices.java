@@ -16,12 +16,14 @@ import org.slf4j.event.Level;
 
 /** What the cells of a member tell that its operator has to know, as lines of the log. */
 final class MemberNotices {
-    private static final String LEAD = "members {} lead, as member {} has heard";
-
     private MemberNotices() {}
 
-    /** Says it in the log, if it concerns the operator. */
-    static void log(Logger log, String node, Notice notice) {
+    /**
+     * Says it in the log, if it concerns the operator.
+     *
+     * @param shard of whose group it is, as " shard 3 of 6"; empty if there is but one group
+     */
+    static void log(Logger log, String node, String shard, Notice notice) {
         if (notice instanceof EpochAdopted adopted) {
             log.warn(
                     "somebody has seen a later life of member {} than this one knows of; it goes on with epoch {} after"
@@ -32,22 +34,27 @@ final class MemberNotices {
                     node);
         } else if (notice instanceof LeadersElected elected) {
             String who = String.join(", ", elected.leaders());
-            log.info(elected.leaders().size() == 1 ? "member {} leads, as member {} has heard" : LEAD, who, node);
+            String lead = elected.leaders().size() == 1 ? "member {} leads{}" : "members {} lead{}";
+            log.info(lead + ", as member {} has heard", who, shard, node);
         } else if (notice instanceof ListChanged list) {
-            log.info("the members are {}, as member {} has heard", String.join(",", list.members()), node);
-            if (list.removed()) {
+            String members = String.join(",", list.members());
+            log.info("the members{} are {}, as member {} has heard", of(shard), members, node);
+            if (list.removed() && shard.isEmpty()) {
                 log.info("member {} was removed from the list, and ends", node);
+            } else if (list.removed()) {
+                log.info("member {} was removed from the list{}, and ends when it is from all", node, of(shard));
             } else if (!list.members().contains(node)) {
                 log.info("member {} is not in the list yet: add it, with keyway member add {}", node, node);
             }
         } else if (notice instanceof LockNotice.ClusterChanged changed) {
             log.atLevel(changed.type() == LockEvent.Type.CLUSTER_DOWN ? Level.WARN : Level.INFO)
-                    .log("{} at member {}{}", changed.type(), node, silent(changed.silent()));
+                    .log("{}{} at member {}{}", changed.type(), of(shard), node, silent(changed.silent()));
         } else if (notice instanceof Forgotten forgotten) {
             log.warn(
-                    "member {} has lost what it promised to the others, and takes no part before most of them, or all,"
+                    "member {} has lost what it promised to the others{}, and takes no part before most of them, or all,"
                             + " have said what they know of it; missing: {}",
                     node,
+                    shard.isEmpty() ? "" : " in" + shard,
                     String.join(", ", forgotten.missing()));
         } else if (notice instanceof DuplicateMember doubled) {
             log.error(
@@ -58,6 +65,10 @@ final class MemberNotices {
                     doubled.refused(),
                     doubled.refused());
         }
+    }
+
+    private static String of(String shard) {
+        return shard.isEmpty() ? "" : " of" + shard;
     }
 
     /** For people: never less than it is. */

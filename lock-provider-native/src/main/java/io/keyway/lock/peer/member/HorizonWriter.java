@@ -12,15 +12,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the promises of all cells of a member in its one file, on the disk's thread: the highest epoch of any cell, and
  * a horizon behind every lease of all. What several cells ask while the disk is busy becomes one write; what an earlier
- * write covers becomes none. Records of machines go to a file of their own.
+ * write covers becomes none. Records of machines go to files of their own ({@link RecordFiles}).
  */
 public final class HorizonWriter {
     /** Whether this process may still write. */
@@ -32,10 +32,10 @@ public final class HorizonWriter {
         void check() throws IOException;
     }
 
-    private record Asked(CellHost cell, DurableRecord record, long ticket) {}
+    private record Asked(CellHost cell, int number, DurableRecord record, long ticket) {}
 
     private final MemberFile file;
-    private final @Nullable RecordFile records;
+    private final RecordFiles records;
     private final MachineFacts facts;
     private final DiskThread disk;
     private final Leave leave;
@@ -54,9 +54,9 @@ public final class HorizonWriter {
     private boolean listOpened;
 
     /**
-     * The first record of a life is on disk when this returns, and its file of records counts.
+     * The first record of a life is on disk when this returns, and its files of records count.
      *
-     * @param records where the records of the algorithm go; null if it has none
+     * @param records where the records of the algorithm go
      * @param epoch of this life
      * @param largestTtl the longest lease of this life or of one before it, in nanoseconds
      * @param horizon no lease of before ends later, on the monotonic clock
@@ -68,7 +68,7 @@ public final class HorizonWriter {
      */
     public HorizonWriter(
             MemberFile file,
-            @Nullable RecordFile records,
+            RecordFiles records,
             MachineFacts facts,
             DiskThread disk,
             long epoch,
@@ -94,14 +94,16 @@ public final class HorizonWriter {
         this.leave = leave;
         this.failed = failed;
         force();
-        if (records != null) {
-            records.counts();
-        }
+        records.count();
     }
 
-    /** Forces what a cell asks, then gives it {@link Input.Forced}. From the cell's thread; a cell's tickets rise. */
-    public void promise(CellHost cell, DurableRecord record, long ticket) {
-        asked.add(new Asked(cell, record, ticket));
+    /**
+     * Forces what a cell asks, then gives it {@link Input.Forced}. From the cell's thread; a cell's tickets rise.
+     *
+     * @param number of the cell, from 0
+     */
+    public void promise(CellHost cell, int number, DurableRecord record, long ticket) {
+        asked.add(new Asked(cell, number, record, ticket));
         if (due.compareAndSet(false, true)) {
             disk.run(this::write);
         }
@@ -141,7 +143,7 @@ public final class HorizonWriter {
         long highest = epoch;
         long furthest = horizon;
         long longestKept = kept;
-        List<DurableRecord> ofMachines = new ArrayList<>();
+        Map<Integer, List<DurableRecord>> ofMachines = new TreeMap<>();
         for (Asked each = asked.poll(); each != null; each = asked.poll()) {
             tickets.put(each.cell(), each.ticket());
             if (each.record() instanceof MemberPromise promise) {
@@ -149,12 +151,14 @@ public final class HorizonWriter {
                 furthest = promise.horizon() - furthest > 0 ? promise.horizon() : furthest;
                 longestKept = promise.keepsBeyond(longestKept) ? promise.keptUntil() : longestKept;
             } else {
-                ofMachines.add(each.record());
+                ofMachines
+                        .computeIfAbsent(each.number(), none -> new ArrayList<>())
+                        .add(each.record());
             }
         }
         try {
             leave.check();
-            force(ofMachines);
+            records.force(ofMachines);
             boolean further = furthest - horizon > 0;
             if (further || highest > epoch || longestKept != kept) {
                 epoch = highest;
@@ -167,16 +171,6 @@ public final class HorizonWriter {
             return;
         }
         tickets.forEach((cell, ticket) -> cell.post(new Input.Forced(ticket)));
-    }
-
-    private void force(List<DurableRecord> ofMachines) throws IOException {
-        if (ofMachines.isEmpty()) {
-            return;
-        }
-        if (records == null) {
-            throw new IOException("the algorithm of this member says that it forces nothing, and forces " + ofMachines);
-        }
-        records.force(ofMachines);
     }
 
     private void force() throws IOException {

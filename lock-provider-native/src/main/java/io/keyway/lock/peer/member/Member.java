@@ -5,6 +5,7 @@ import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MemberView.Restored;
 import io.keyway.lock.peer.kernel.MemberView.Started;
 import io.keyway.lock.peer.kernel.Notice;
@@ -15,7 +16,6 @@ import io.keyway.lock.peer.session.Horizon;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.SessionLife;
 import io.keyway.lock.peer.wire.FrameCodec;
-import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +28,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,7 +60,6 @@ import org.slf4j.LoggerFactory;
 public abstract class Member implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Member.class);
     private static final long LOOK_AFTER_MILLIS = 500;
-    private static final String RECORDS = "records";
 
     private final Cells factory;
     private final MemberFile file;
@@ -72,7 +70,7 @@ public abstract class Member implements AutoCloseable {
     private final long startedAt;
     private final long epoch;
     private final DiskThread disk;
-    private final @Nullable RecordFile records;
+    private final RecordFiles records;
     private final HorizonWriter horizons;
     private final List<LoopThread> threads = new ArrayList<>();
     private final List<MemberCell> cells = new CopyOnWriteArrayList<>();
@@ -111,10 +109,8 @@ public abstract class Member implements AutoCloseable {
         this.maxTtl = maxTtl;
         this.threadName = threadName;
         this.shards = shards;
-        RecordFile found = records(factory, file, facts);
-        this.records = found;
-        Optional<String> lost = found == null ? Optional.empty() : found.lost();
-        this.previous = file.previousRun(lost, factory.algorithm().leases(), System.nanoTime());
+        this.records = RecordFiles.open(factory.algorithm(), shards, file, facts);
+        this.previous = file.previousRun(records.lost(), factory.algorithm().leases(), System.nanoTime());
         this.startedAt = System.nanoTime();
         this.epoch = file.nextEpoch(heardEpoch);
         this.disk = new DiskThread(threadName + "-disk", this::mustStop);
@@ -131,15 +127,6 @@ public abstract class Member implements AutoCloseable {
                 beyond,
                 this::check,
                 this::mustStop);
-    }
-
-    private static @Nullable RecordFile records(Cells factory, MemberFile file, MachineFacts facts) throws IOException {
-        Optional<RecordCodec> codec = factory.algorithm().records();
-        if (codec.isEmpty()) {
-            return null;
-        }
-        Path records = file.path().resolveSibling(RECORDS);
-        return RecordFile.open(records, codec.get(), facts, file.lost());
     }
 
     /** The longest lease, in nanoseconds, that this run or a former one may have given. */
@@ -174,8 +161,8 @@ public abstract class Member implements AutoCloseable {
     /** The disk says that this member has opened under its list, which is a new one. On the disk's thread. */
     protected void openedUnderNewList() {}
 
-    /** A cell tells something. On its thread. */
-    protected void heard(Notice notice) {}
+    /** That cell tells something. On its thread. */
+    protected void heard(MemberCell from, Notice notice) {}
 
     /** Whether {@link #turned} is to be told; asked once for each cell. */
     protected boolean watchesTurns() {
@@ -267,17 +254,27 @@ public abstract class Member implements AutoCloseable {
         MemberCell made = new MemberCell(this, factory.algorithm().id(), thread, cell, codec);
         cells.add(made);
         quarantined.add(made);
-        List<Input> first = new ArrayList<>(carriedOver().imports());
-        if (records != null) {
-            for (DurableRecord record : records.records()) {
-                first.add(new Input.Command(records.key(record), new Restored(record)));
+        List<Input> first = new ArrayList<>();
+        carriedOver().imports().stream()
+                .filter(each -> each instanceof Input.Command command && isHere(command.key(), here))
+                .forEach(first::add);
+        boolean all = factory.algorithm().electsInEachCell();
+        for (RecordFiles.Found found : records.of(made.number())) {
+            if (all || isHere(found.key(), here)) {
+                first.add(new Input.Command(found.key(), new Restored(found.record())));
             }
         }
-        factory.algorithm().startingMachines().forEach(key -> first.add(new Input.Command(key, new Started())));
-        made.begin(first.stream()
-                .filter(each -> each instanceof Input.Command command && here.test(factory.route(command.key())))
-                .toList());
+        for (Key key : factory.algorithm().startingMachines()) {
+            if (all || isHere(key, here)) {
+                first.add(new Input.Command(key, new Started()));
+            }
+        }
+        made.begin(first);
         return made;
+    }
+
+    private boolean isHere(Key key, Predicate<String> here) {
+        return here.test(factory.route(key));
     }
 
     /** A cell whose machines talk to the other members opens a link to one of them. On the cell's thread. */
@@ -352,12 +349,12 @@ public abstract class Member implements AutoCloseable {
 
     /** A cell promises. On its thread. */
     void promise(MemberCell from, DurableRecord record, long ticket) {
-        horizons.promise(from.loop(), record, ticket);
+        horizons.promise(from.loop(), from.number(), record, ticket);
     }
 
     /** A cell tells something. On its thread. */
     void told(MemberCell from, Notice notice) {
-        heard(notice);
+        heard(from, notice);
         if (notice instanceof EpochAdopted adopted) {
             for (MemberCell cell : cells) {
                 if (cell != from) {
@@ -461,9 +458,7 @@ public abstract class Member implements AutoCloseable {
     private void closeFile() {
         try {
             file.close();
-            if (records != null) {
-                records.close();
-            }
+            records.close();
         } catch (IOException e) {
             LOG.debug("closing the member file failed", e);
         }

@@ -60,6 +60,11 @@ public final class MemberCell implements CellLoop.Surroundings, MemberTrace.Trac
         return loop;
     }
 
+    /** Which of the member's cells it is, from 0. */
+    public int number() {
+        return sessions().shard();
+    }
+
     /** Of the cell's thread alone. */
     public FrameCodec codec() {
         return codec;

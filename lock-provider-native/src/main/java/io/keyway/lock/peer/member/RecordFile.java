@@ -121,6 +121,15 @@ public final class RecordFile implements AutoCloseable {
         }
     }
 
+    /** What a former run has forced is lost for that reason, unless it is already: an empty file takes its place. */
+    void lose(String why) throws IOException {
+        if (lost.isEmpty()) {
+            lost = Optional.of(why);
+            found = List.of();
+            begin();
+        }
+    }
+
     private RecordFile(Path path, RecordCodec codec, MachineFacts facts) {
         this.path = path;
         this.codec = codec;

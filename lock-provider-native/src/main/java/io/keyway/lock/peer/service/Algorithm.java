@@ -102,6 +102,14 @@ public interface Algorithm {
         return Optional.empty();
     }
 
+    /**
+     * Whether each cell of the members elects its own leader: the cells of one number are then a group that knows
+     * nothing of the other groups, and each cell has all of {@link #startingMachines}, and records of its own.
+     */
+    default boolean electsInEachCell() {
+        return false;
+    }
+
     /** The machines that a member's cell has from its start, each of which is called with {@link Started}. */
     default List<Key> startingMachines() {
         return List.of();
@@ -109,8 +117,8 @@ public interface Algorithm {
 
     /**
      * Writes and reads what its member machines force to disk. Each start of a member gives the last record of each
-     * machine back to it, with {@link Restored}, in the cell that decides on the machine's {@link #route}. Empty if its
-     * machines force nothing.
+     * machine back to it, with {@link Restored}, in the cell that decides on the machine's {@link #route}; in the cell
+     * that has forced it, where {@link #electsInEachCell}. Empty if its machines force nothing.
      */
     default Optional<RecordCodec> records() {
         return Optional.empty();

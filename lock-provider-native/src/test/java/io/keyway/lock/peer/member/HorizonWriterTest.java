@@ -64,7 +64,18 @@ class HorizonWriterTest {
 
     private HorizonWriter writer(long beyond) throws IOException {
         return new HorizonWriter(
-                file, null, facts, disk, 5, SECOND, facts.nano, facts.nano, true, beyond, this::check, failures::add);
+                file,
+                RecordFiles.none(),
+                facts,
+                disk,
+                5,
+                SECOND,
+                facts.nano,
+                facts.nano,
+                true,
+                beyond,
+                this::check,
+                failures::add);
     }
 
     private void check() throws IOException {
@@ -90,8 +101,8 @@ class HorizonWriterTest {
         CountDownLatch busy = new CountDownLatch(1);
         disk.run(() -> awaitNothing(busy));
         for (int i = 0; i < CELLS; i++) {
-            writer.promise(cells.get(i), promise(5, 10 + i), 1);
-            writer.promise(cells.get(i), promise(5, 20 + i), 2);
+            writer.promise(cells.get(i), i, promise(5, 10 + i), 1);
+            writer.promise(cells.get(i), i, promise(5, 20 + i), 2);
         }
         busy.countDown();
         disk.drain();
@@ -107,7 +118,7 @@ class HorizonWriterTest {
         HorizonWriter writer = writer(4 * SECOND);
         long before = stored().sequence();
         for (int i = 0; i < CELLS; i++) {
-            writer.promise(cells.get(i), new MemberPromise(5, facts.nano + 10 * SECOND + i * SECOND / 16), 1);
+            writer.promise(cells.get(i), i, new MemberPromise(5, facts.nano + 10 * SECOND + i * SECOND / 16), 1);
             disk.drain();
         }
 
@@ -118,9 +129,9 @@ class HorizonWriterTest {
     @Test
     void theFileHasTheHighestEpochAndTheFurthestHorizonOfAllCells() throws Exception {
         HorizonWriter writer = writer(0);
-        writer.promise(cells.get(0), promise(7, 30), 1);
+        writer.promise(cells.get(0), 0, promise(7, 30), 1);
         disk.drain();
-        writer.promise(cells.get(1), promise(6, 20), 1);
+        writer.promise(cells.get(1), 1, promise(6, 20), 1);
         disk.drain();
 
         assertThat(stored().record().epoch()).isEqualTo(7);
@@ -132,17 +143,17 @@ class HorizonWriterTest {
     @Test
     void theFileSaysForHowMuchLongerAnyCellKeepsSomething() throws Exception {
         HorizonWriter writer = writer(0);
-        writer.promise(cells.get(0), promise(5, 60), 1);
+        writer.promise(cells.get(0), 0, promise(5, 60), 1);
         disk.drain();
         assertThat(stored().record().keptNanos()).isZero();
-        writer.promise(cells.get(0), new MemberPromise(5, facts.nano + 60 * SECOND, facts.nano + 30 * SECOND), 2);
-        writer.promise(cells.get(1), new MemberPromise(5, facts.nano + 60 * SECOND, facts.nano + 20 * SECOND), 1);
+        writer.promise(cells.get(0), 0, new MemberPromise(5, facts.nano + 60 * SECOND, facts.nano + 30 * SECOND), 2);
+        writer.promise(cells.get(1), 1, new MemberPromise(5, facts.nano + 60 * SECOND, facts.nano + 20 * SECOND), 1);
         disk.drain();
         assertThat(stored().record().keptNanos()).isEqualTo(30 * SECOND);
         assertThat(cells.get(0).forced).containsExactly(1L, 2L);
 
         facts.nano += 10 * SECOND;
-        writer.promise(cells.get(1), promise(5, 90), 2);
+        writer.promise(cells.get(1), 1, promise(5, 90), 2);
         disk.drain();
         assertThat(stored().record().keptNanos()).isEqualTo(20 * SECOND);
         assertThat(writer.last().keptNanos()).isEqualTo(20 * SECOND);
@@ -154,7 +165,7 @@ class HorizonWriterTest {
     void nothingIsPromisedOnceTheFileIsNotOurs() throws Exception {
         HorizonWriter writer = writer(0);
         mayWrite = false;
-        writer.promise(cells.get(0), promise(5, 30), 1);
+        writer.promise(cells.get(0), 0, promise(5, 30), 1);
         disk.drain();
 
         assertThat(cells.get(0).forced).isEmpty();
@@ -164,7 +175,18 @@ class HorizonWriterTest {
     @Test
     void aListIsWrittenAsOpenedOnce() throws Exception {
         HorizonWriter writer = new HorizonWriter(
-                file, null, facts, disk, 5, SECOND, facts.nano, facts.nano, false, 0, this::check, failures::add);
+                file,
+                RecordFiles.none(),
+                facts,
+                disk,
+                5,
+                SECOND,
+                facts.nano,
+                facts.nano,
+                false,
+                0,
+                this::check,
+                failures::add);
         assertThat(stored().record().listOpened()).isFalse();
         List<String> told = new ArrayList<>();
         writer.opened(SECOND, () -> told.add("opened"));
@@ -191,7 +213,7 @@ class HorizonWriterTest {
                         .isBetween(full.minus(waited), full.minus(waited).plusMillis(100));
                 HorizonWriter unused = new HorizonWriter(
                         member,
-                        records,
+                        RecordFiles.of(records),
                         facts,
                         disk,
                         member.nextEpoch(0),
