@@ -63,8 +63,9 @@ final class DataDirectory implements AutoCloseable {
             if (config.init()) {
                 init(directory, facts, settings);
             }
-            return new DataDirectory(
-                    directory, hostLock, MemberFile.open(directory.memberFile(), facts, settings), facts);
+            MemberFile file = MemberFile.open(
+                    directory.memberFile(), facts, settings, hash -> cells.isRegrouped(hash, config.ids()));
+            return new DataDirectory(directory, hostLock, file, facts);
         } catch (IOException | RuntimeException e) {
             hostLock.close();
             throw e;

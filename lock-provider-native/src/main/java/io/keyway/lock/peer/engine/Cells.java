@@ -62,12 +62,28 @@ public final class Cells {
      * clients learn.
      */
     public Cells among(List<String> members, int shards) {
+        String text = agreed(members, shards);
+        return new Cells(session.among(hash(text), text), algorithm);
+    }
+
+    private String agreed(List<String> members, int shards) {
         String agreement = algorithm.agreement();
         String list = algorithm.isElastic() ? "members that come and go" : String.join(",", members);
-        String text = list
+        return list
                 + (shards == 1 ? "" : ", each in " + shards + " shards")
                 + (agreement.isEmpty() ? "" : ", " + agreement);
-        return new Cells(session.among(hash(text), text), algorithm);
+    }
+
+    /**
+     * Whether that is the {@link #membersHash} of these members with another number of shards, where each cell elects
+     * on its own: each name may be in another group then.
+     */
+    public boolean isRegrouped(long otherHash, List<String> members) {
+        boolean found = false;
+        for (int shards = 1; algorithm.electsInEachCell() && shards <= Membership.MAX_SHARDS; shards++) {
+            found |= hash(agreed(members, shards)) == otherHash;
+        }
+        return found && otherHash != membersHash();
     }
 
     private static String settingsText(Duration maxTtl) {

@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongPredicate;
 
 /**
  * What a member remembers over its end: two slots of 4 KiB, written in turn, each with its sum and forced before
@@ -81,6 +82,17 @@ public final class MemberFile implements AutoCloseable {
      * @throws IOException if it cannot be read or made, or the disk has no room for it
      */
     public static MemberFile open(Path path, MachineFacts facts, MemberSettings settings) throws IOException {
+        return open(path, facts, settings, list -> false);
+    }
+
+    /**
+     * The same, where cells elect each on their own.
+     *
+     * @param regrouped whether members with that {@link MemberSettings#listHash} have another number of cells: what was
+     *     promised there was promised in other groups, and counts for none of these
+     */
+    public static MemberFile open(Path path, MachineFacts facts, MemberSettings settings, LongPredicate regrouped)
+            throws IOException {
         boolean missing = !Files.exists(path, LinkOption.NOFOLLOW_LINKS);
         if (missing) {
             create(path, facts);
@@ -89,8 +101,9 @@ public final class MemberFile implements AutoCloseable {
         }
         RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
         try {
-            MemberFileReader.Found found =
-                    missing ? MemberFileReader.Found.NOTHING : new MemberFileReader(path, file, facts, settings).read();
+            MemberFileReader.Found found = missing
+                    ? MemberFileReader.Found.NOTHING
+                    : new MemberFileReader(path, file, facts, settings, regrouped).read();
             preallocate(file, TABLE_AT + TABLE_ROOM);
             return new MemberFile(path, facts, settings, file, found);
         } catch (IOException | RuntimeException e) {
@@ -119,7 +132,7 @@ public final class MemberFile implements AutoCloseable {
         return found.waited();
     }
 
-    /** Whether the last life of this member served another algorithm. */
+    /** Whether the last life of this member served another algorithm, or had its names in other groups of cells. */
     public boolean moved() {
         return found.moved();
     }

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.LongPredicate;
 import java.util.stream.Stream;
 
 /** Judges a member file at a start: what it says, and whether what it says still holds. */
@@ -27,8 +28,12 @@ public final class MemberFileReader {
     private final RandomAccessFile file;
     private final MachineFacts facts;
     private final MemberSettings settings;
+    private final LongPredicate regrouped;
 
-    MemberFileReader(Path path, RandomAccessFile file, MachineFacts facts, MemberSettings settings) {
+    /** @param regrouped as of {@link MemberFile#open} */
+    MemberFileReader(
+            Path path, RandomAccessFile file, MachineFacts facts, MemberSettings settings, LongPredicate regrouped) {
+        this.regrouped = regrouped;
         this.path = path;
         this.file = file;
         this.facts = facts;
@@ -40,7 +45,7 @@ public final class MemberFileReader {
      *
      * @param sequence the highest sequence number in the file
      * @param list the member list of the last life; empty if there was none, or none that can be read
-     * @param moved whether this member's last life, as this file tells of it, served another algorithm
+     * @param moved as of {@link MemberFile#moved}, as this file tells of the last life
      * @param waited whether that life had not opened under its list, and so did not know whom others serve
      * @param lost as of {@link MemberFile#lost}
      * @param provable whoever may believe in a grant of an earlier life has a byte of the present clients.lock
@@ -75,8 +80,7 @@ public final class MemberFileReader {
                 ? Optional.empty()
                 : newest.map(Whole::stored).filter(this::ofThisMember);
         Optional<StoredList> list = own.map(stored -> list(stored, now));
-        boolean moved = own.filter(stored -> stored.settings().algorithm() != settings.algorithm())
-                .isPresent();
+        boolean moved = own.filter(this::isMoved).isPresent();
         boolean waited = own.filter(stored -> !stored.record().listOpened()).isPresent();
         Optional<String> lost = lost(start, own, moved, now);
         return new Found(start, sequence, list, moved, waited, lost, provable(a, b, newest, now));
@@ -95,6 +99,11 @@ public final class MemberFileReader {
         return altered(stored, now).isEmpty()
                 && (stored.state() == State.FRESH
                         || stored.settings().lockFile().equals(settings.lockFile()));
+    }
+
+    private boolean isMoved(StoredRecord stored) {
+        return stored.settings().algorithm() != settings.algorithm()
+                || regrouped.test(stored.settings().listHash());
     }
 
     /** The newest record in that file, if the life that wrote it may have left places that are kept. */
@@ -120,12 +129,11 @@ public final class MemberFileReader {
 
     /**
      * A copy says what was true when it was made; its original may have seen other lists since. And a list under which
-     * another algorithm has opened is none under which this one has: other members may serve the former one still.
+     * another algorithm has opened, or other groups of cells have, is none under which this one has: other members may
+     * serve the former ones still.
      */
     private StoredList list(StoredRecord stored, Optional<FileFacts> now) {
-        boolean opened = stored.record().listOpened()
-                && altered(stored, now).isEmpty()
-                && stored.settings().algorithm() == settings.algorithm();
+        boolean opened = stored.record().listOpened() && altered(stored, now).isEmpty() && !isMoved(stored);
         return new StoredList(stored.settings().members(), opened);
     }
 
@@ -198,6 +206,9 @@ public final class MemberFileReader {
         if (stored.state() == State.FRESH) {
             return Optional.empty(); // nothing was granted, under whatever settings
         }
+        if (was.algorithm() == settings.algorithm() && regrouped.test(was.listHash())) {
+            return Optional.of("it was written with another number of shards");
+        }
         if (was.listHash() != settings.listHash()) {
             return Optional.of("it was written under another member list");
         }
@@ -255,7 +266,7 @@ public final class MemberFileReader {
         } else if (own.isEmpty()) {
             return Optional.of("no member file names this member");
         } else if (moved) {
-            return Optional.of("this member served another algorithm");
+            return Optional.of("this member served another algorithm, or another number of shards");
         }
         return altered(own.get(), now);
     }

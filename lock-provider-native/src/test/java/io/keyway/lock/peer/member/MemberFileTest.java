@@ -842,4 +842,29 @@ class MemberFileTest {
         }
         assertThatThrownBy(() -> among(many)).hasMessageContaining("2048 bytes");
     }
+
+    /** Where cells elect each on their own. */
+    @Test
+    void anotherNumberOfShardsIsAsAnotherAlgorithm() throws IOException {
+        live();
+        MemberSettings fewer =
+                new MemberSettings("cluster", "node", 5, 2, Duration.ofSeconds(60), 1, "(dev=1,ino=2)", List.of("n"));
+        try (MemberFile file = MemberFile.open(path, facts, fewer)) {
+            file.force(record(file.nextEpoch(0)));
+        }
+        facts.file(path);
+        MemberSettings more =
+                new MemberSettings("cluster", "node", 7, 2, Duration.ofSeconds(60), 1, "(dev=1,ino=2)", List.of("n"));
+        try (MemberFile file = MemberFile.open(path, facts, more, hash -> hash == 5)) {
+            assertThat(file.moved()).isTrue();
+            assertThat(file.lost()).isPresent();
+            assertThat(file.list().orElseThrow().opened()).isFalse();
+            assertThat(file.quarantine().reason()).contains("another number of shards");
+            assertThat(file.quarantine().duration()).isEqualTo(FULL);
+        }
+        try (MemberFile file = MemberFile.open(path, facts, more)) {
+            assertThat(file.moved()).isFalse();
+            assertThat(file.lost()).isEmpty();
+        }
+    }
 }
