@@ -223,19 +223,29 @@ public final class ClusterRuntime implements ClientRuntime, Router.World<MemberC
 
     @Override
     public MemberConnection connection(ShardId to) {
+        if (isLed()) {
+            Cell cell = config.cells().client(SessionTarget.leader(to.shard()), 0, 0);
+            return MemberConnection.toLeader(this, cell, cluster(), addresses());
+        }
         String node = to.node().toString();
         Cell cell = config.cells().client(SessionTarget.at(node, to.shard()), 0, 0);
         return new MemberConnection(this, cell, node, to.node(), List.of(to.node()));
     }
 
+    private boolean isLed() {
+        return config.cells().algorithm().serving() == Algorithm.Serving.BY_LEADER;
+    }
+
+    private List<NodeId> addresses() {
+        return known.inTurn(ThreadLocalRandom.current());
+    }
+
     @Override
     public MemberConnection finder() {
-        List<NodeId> addresses = known.inTurn(ThreadLocalRandom.current());
-        boolean led = config.cells().algorithm().serving() == Algorithm.Serving.BY_LEADER;
-        Cell cell = config.cells().client(led ? SessionTarget.LEADER : SessionTarget.ANY_MEMBER, 0, 0);
-        MemberConnection finder = led
-                ? MemberConnection.toLeader(this, cell, cluster(), addresses)
-                : new MemberConnection(this, cell, cluster(), null, addresses);
+        Cell cell = config.cells().client(isLed() ? SessionTarget.LEADER : SessionTarget.ANY_MEMBER, 0, 0);
+        MemberConnection finder = isLed()
+                ? MemberConnection.toLeader(this, cell, cluster(), addresses())
+                : new MemberConnection(this, cell, cluster(), null, addresses());
         finder.loop().begin(List.of());
         return finder;
     }

@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
  */
 final class KnownAddresses {
     private final List<NodeId> given;
-    private List<NodeId> learned = List.of();
+    private volatile List<NodeId> learned = List.of();
 
     /** @param given of the URL; at least one */
     KnownAddresses(List<NodeId> given) {

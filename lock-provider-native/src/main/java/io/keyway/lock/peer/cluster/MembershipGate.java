@@ -78,7 +78,7 @@ final class MembershipGate implements PeerWatch.Watcher {
      * @throws IllegalArgumentException if members of that algorithm cannot start so, with what to do
      */
     static void checkFit(MemberConfig config, Algorithm algorithm) {
-        if (algorithm.isElastic() && config.shards() > 1) {
+        if (algorithm.isElastic() && !algorithm.electsInEachCell() && config.shards() > 1) {
             throw new IllegalArgumentException("shards: members of " + algorithm.name()
                     + " decide on all names in one; say 1, or leave it out, instead of " + config.shards());
         } else if (config.joins() && !algorithm.isElastic()) {

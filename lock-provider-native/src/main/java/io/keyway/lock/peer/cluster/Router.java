@@ -54,6 +54,8 @@ import org.jspecify.annotations.Nullable;
  * ever led its name, and is remembered for as long as one of them may still send the request away. What belongs to a
  * grant does not come here: it goes to the connection that told of the grant ({@link ClientCell}).
  *
+ * <p>Where members lead, there is one connection for the cells of each number, to whichever member leads them.
+ *
  * <p>A question for all names is put to all cells, each time under a number of its own, and their pages become one
  * ({@link MergedPage}).
  *
@@ -178,7 +180,10 @@ public final class Router<C extends Router.Connection> {
         this(addresses, route, Algorithm.Serving.BY_ROUTE, world);
     }
 
-    /** @param serving by which member; if by a leader, the finder's connection is the only one for good */
+    /**
+     * @param serving by which member; if by a leader, the finder's connection goes on as the one to whoever leads the
+     *     first cells, and each of the others is to whoever leads its cells, for good
+     */
     Router(int addresses, Function<Key, String> route, Algorithm.Serving serving, World<C> world) {
         this.addresses = addresses;
         this.serving = serving;
@@ -289,7 +294,7 @@ public final class Router<C extends Router.Connection> {
         if (welcome != null && welcome != formerWelcome) {
             known.opening.greeted(welcome, world.now());
             try {
-                welcomed(connection, welcome, Routes.of(welcome));
+                welcomed(connection, welcome);
             } catch (IllegalArgumentException e) {
                 world.nonsense(connection, String.valueOf(e.getMessage()));
             }
@@ -300,20 +305,32 @@ public final class Router<C extends Router.Connection> {
     }
 
     /** A finder that has found a member goes on as the connection to that member, or ends if there is one. */
-    private void welcomed(C connection, WelcomeInfo welcome, Routes told) {
+    private void welcomed(C connection, WelcomeInfo welcome) {
+        Routes told = told(welcome);
+        NodeId answering = NodeId.parse(welcome.node());
+        NodeId leading = isLed() ? told.only() : null;
         if (connection == finder) {
-            NodeId node = NodeId.parse(welcome.node());
             finder = null;
-            connection.settled(node);
-            if (connections.putIfAbsent(new ShardId(node, 0), connection) != null) {
+            connection.settled(answering);
+            if (connections.putIfAbsent(new ShardId(leading == null ? answering : leading, 0), connection) != null) {
                 world.spare(connection);
             }
-        }
-        NodeId answering = NodeId.parse(welcome.node());
-        if (serving == Algorithm.Serving.BY_LEADER) {
+        } else if (leading != null) {
             connection.settled(answering);
         }
-        learn(serving == Algorithm.Serving.BY_ROUTE ? told : told.by(attached(answering, told.members())));
+        learn(told);
+    }
+
+    /** Where requests go, as that member has told. */
+    private Routes told(WelcomeInfo welcome) {
+        Routes told = Routes.of(welcome);
+        return serving == Algorithm.Serving.BY_ROUTE
+                ? told
+                : told.by(attached(NodeId.parse(welcome.node()), told.members()));
+    }
+
+    private boolean isLed() {
+        return serving == Algorithm.Serving.BY_LEADER;
     }
 
     private NodeId attached(NodeId answering, MemberList members) {
@@ -322,10 +339,8 @@ public final class Router<C extends Router.Connection> {
         if (former == null) {
             return answering;
         }
-        // All goes over one connection to whoever leads, which is known by whom it found first.
-        boolean stays =
-                serving == Algorithm.Serving.BY_LEADER || members.members().contains(former);
-        return stays ? former : answering;
+        // Whoever leads, a client knows it by the member that it has found first.
+        return isLed() || members.members().contains(former) ? former : answering;
     }
 
     private void learn(Routes told) {
@@ -334,7 +349,12 @@ public final class Router<C extends Router.Connection> {
             everKnown.add(told);
             latest = new Latest<>(told);
             world.learned(told);
-            connections.forEach((to, connection) -> dismissStranger(connection, told));
+            connections.forEach((to, connection) -> {
+                dismissStranger(connection, told);
+                if (isLed() && to.shard() >= told.shards()) {
+                    connection.post(new Input.Dismissed()); // all members were started with fewer cells
+                }
+            });
         }
         trouble = "";
         refusals = 0;
@@ -355,8 +375,9 @@ public final class Router<C extends Router.Connection> {
             if (known != null) {
                 dismissStranger(connection, known.routes);
             }
-            // All members may have moved while this one was not looking. Who asks a leader looks for it everywhere.
-            if (serving != Algorithm.Serving.BY_LEADER && world.now() - foundAt > FIND_AGAIN_NANOS) {
+            // All members may have moved while this one was not looking. Who asks a leader looks for it everywhere,
+            // but not for another number of cells.
+            if ((!isLed() || number(connection) > 0) && world.now() - foundAt > FIND_AGAIN_NANOS) {
                 find();
             }
             return;
@@ -369,6 +390,16 @@ public final class Router<C extends Router.Connection> {
         if (refusals >= addresses) {
             unrouted.refuse(why.why());
         }
+    }
+
+    /** For the cells of which number that connection is. */
+    private int number(C connection) {
+        for (Map.Entry<ShardId, C> each : connections.entrySet()) {
+            if (each.getValue().equals(connection)) {
+                return each.getKey().shard();
+            }
+        }
+        return 0;
     }
 
     // What users ask
@@ -453,8 +484,9 @@ public final class Router<C extends Router.Connection> {
         Latest<C> known = latest;
         if (welcome != null
                 && known != null
+                && number(connection) < known.routes.shards()
                 && known.routes.members().members().contains(NodeId.parse(welcome.node()))) {
-            learn(Routes.of(welcome));
+            learn(told(welcome));
         }
     }
 
@@ -477,8 +509,8 @@ public final class Router<C extends Router.Connection> {
     }
 
     private void survey(Key key, LockCall.ListNames question, Routes by) {
-        boolean led = serving == Algorithm.Serving.BY_LEADER;
-        List<ShardId> all = led ? List.of(by.authority(route.apply(key))) : by.all();
+        NodeId leading = isLed() ? by.only() : null;
+        List<ShardId> all = leading == null ? by.all() : by.allOf(leading);
         long number = ++lastSurvey;
         surveys.put(number, new MergedPage(key, question, all.size()));
         for (ShardId authority : all) {

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which cell of which member decides on what has a route, as a member has told. Immutable.
  *
- * @param only the member to which all goes, whatever its route; null if the list decides
+ * @param only the member to which all goes, whatever its route; null if the list decides. Where members lead, whoever
+ *     leads the cells of a number: then it stands for all that do
  */
 public record Routes(
         MemberList members, int shards, @Nullable NodeId only) {
@@ -30,22 +31,34 @@ public record Routes(
 
     /** The number of the cell that decides on what has this route, among all that decide. */
     int cell(String route) {
-        return only == null ? members.cell(route, shards) : MemberList.shard(route, shards);
+        return only == null ? members.cell(route, shards) : shard(route);
     }
 
     /** Who decides on what has this route. */
     public ShardId authority(String route) {
-        return new ShardId(only == null ? members.owner(route) : only, MemberList.shard(route, shards));
+        return only == null
+                ? new ShardId(members.owner(route), MemberList.shard(route, shards))
+                : new ShardId(only, shard(route));
+    }
+
+    /** What belongs to no name has the empty route, and goes to the first cell. */
+    private int shard(String route) {
+        return route.isEmpty() ? 0 : MemberList.shard(route, shards);
+    }
+
+    /** All cells to which something goes, if it all goes to one member. */
+    List<ShardId> allOf(NodeId member) {
+        List<ShardId> all = new ArrayList<>();
+        for (int shard = 0; shard < shards; shard++) {
+            all.add(new ShardId(member, shard));
+        }
+        return all;
     }
 
     /** All cells of all members; {@link MemberList#cell} counts in this order. */
     public List<ShardId> all() {
         List<ShardId> all = new ArrayList<>();
-        for (NodeId node : members.members()) {
-            for (int shard = 0; shard < shards; shard++) {
-                all.add(new ShardId(node, shard));
-            }
-        }
+        members.members().forEach(node -> all.addAll(allOf(node)));
         return all;
     }
 }

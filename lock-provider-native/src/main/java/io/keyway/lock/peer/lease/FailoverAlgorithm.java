@@ -18,6 +18,7 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.MachineFactory;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.service.LockKeys;
 import io.keyway.lock.peer.service.LockSettings;
 import io.keyway.lock.peer.wire.BodyCodec;
 import io.keyway.lock.peer.wire.RecordCodec;
@@ -34,9 +35,6 @@ import java.util.function.Predicate;
  * lost. Who holds a lock keeps it if it reaches the new leader within its lease. docs/algorithms/failover.md
  */
 public final class FailoverAlgorithm implements Algorithm {
-    /** All locks go to one cell of the leader. */
-    private static final String ROUTE = "leader";
-
     private static final Duration MIN_TTL = Duration.ofMillis(100);
 
     private final LockSettings settings;
@@ -73,9 +71,10 @@ public final class FailoverAlgorithm implements Algorithm {
         return new FailoverCodec();
     }
 
+    /** What is not of a name has the empty route: an administrator asks the leader of the first cells. */
     @Override
     public String route(Key key) {
-        return ROUTE;
+        return LockKeys.isNamed(key) ? key.id() : "";
     }
 
     @Override
@@ -91,6 +90,11 @@ public final class FailoverAlgorithm implements Algorithm {
     @Override
     public Optional<Key> listKeeper() {
         return Optional.of(FailoverKeys.LEADERSHIP);
+    }
+
+    @Override
+    public boolean electsInEachCell() {
+        return true;
     }
 
     @Override
@@ -115,7 +119,7 @@ public final class FailoverAlgorithm implements Algorithm {
 
     @Override
     public MachineFactory memberMachines(Predicate<String> owned) {
-        MachineFactory locks = LeaseAlgorithm.ofMember(FailoverKeys.ALGORITHM, settings, every -> true);
+        MachineFactory locks = LeaseAlgorithm.ofMember(FailoverKeys.ALGORITHM, settings, owned);
         ElectionSettings election = new ElectionSettings(
                 FailoverKeys.ELECTION,
                 List.of(FailoverKeys.LEADERSHIP),

@@ -29,8 +29,13 @@ public record SessionTarget(Role role, String from, String node, int shard, Dema
     public static final SessionTarget ANY_MEMBER =
             new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_WELCOMED, false);
 
-    /** A client of the member that leads, where one does. */
+    /** A client that wants to know the members, and of the member that leads the first cells of all. */
     public static final SessionTarget LEADER = new SessionTarget(Role.CLIENT, "", "", 0, Demand.UNTIL_WELCOMED, true);
+
+    /** A client of the member that leads those cells of all, where one does. */
+    public static SessionTarget leader(int shard) {
+        return new SessionTarget(Role.CLIENT, "", "", shard, Demand.ON_DEMAND, true);
+    }
 
     /** A client of that cell. */
     public static SessionTarget at(String node, int shard) {

@@ -55,6 +55,6 @@ class ElectionOptionsTest {
         assertRefused(url("bakery", "leaders=3"), "leaders and priority are of a member; add member=HOST:PORT");
         assertRefused(url("lease", "priority=1" + hosted()), "lease elects no leaders, as bakery and failover do");
         assertRefused(url("failover", "leaders=3" + hosted()), "leaders: failover has 1, not 3");
-        assertRefused(url("failover", "shards=2" + hosted()), "shards: members of failover decide on all names in one");
+        assertRefused(url("bakery", "shards=2" + hosted()), "shards: members of bakery decide on all names in one");
     }
 }

@@ -10,7 +10,9 @@ import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.lease.LeaseKeys;
+import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.service.LockCall;
+import io.keyway.lock.peer.service.LockMessage;
 import io.keyway.lock.peer.service.LockNotice;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.WelcomeInfo;
@@ -68,6 +70,7 @@ class RouterTest {
         final List<Wire> finders = new ArrayList<>();
         final Map<ShardId, Wire> lines = new HashMap<>();
         final List<Notice> told = new ArrayList<>();
+        final List<Wire> spare = new ArrayList<>();
         long now;
 
         void runAll() {
@@ -110,7 +113,7 @@ class RouterTest {
 
         @Override
         public void spare(Wire line) {
-            throw new AssertionError("there is no line yet");
+            spare.add(line);
         }
 
         @Override
@@ -128,7 +131,11 @@ class RouterTest {
     }
 
     private static WelcomeInfo greeting(String node, String... members) {
-        return new WelcomeInfo(node, new Incarnation(1, 1), 1, 0, 0, List.of(members), 1, false, 0);
+        return greeting(1, node, members);
+    }
+
+    private static WelcomeInfo greeting(int shards, String node, String... members) {
+        return new WelcomeInfo(node, new Incarnation(1, 1), 1, 0, 0, List.of(members), shards, false, 0);
     }
 
     /** A member is found, and it is alone. */
@@ -242,5 +249,115 @@ class RouterTest {
         Unreachable why = new Unreachable("refused", false);
         router.turned(a, moved, why);
         assertThat(a.posted).containsExactly(new Input.Dismissed(), new Input.Dismissed());
+    }
+
+    // Where members lead
+
+    private final Router<Wire> led = new Router<>(3, Key::id, Algorithm.Serving.BY_LEADER, world);
+
+    private static Key ofShard(int shard, int shards) {
+        for (int i = 0; ; i++) {
+            if (MemberList.shard("n" + i, shards) == shard) {
+                return LeaseKeys.lock("n" + i);
+            }
+        }
+    }
+
+    /** A member is found that leads the first of so many shards. */
+    private Wire leading(int shards) {
+        led.find();
+        Wire found = world.finders.get(0);
+        led.turned(found, greeting(shards, "b:1", "a:1", "b:1"), null);
+        return found;
+    }
+
+    /** The line to whoever leads the cells of that number. */
+    private Wire line(int shard) {
+        return world.lines.entrySet().stream()
+                .filter(each -> each.getKey().shard() == shard)
+                .map(Map.Entry::getValue)
+                .reduce((one, other) -> {
+                    throw new AssertionError("there are two lines to shard " + shard);
+                })
+                .orElseThrow(() -> new AssertionError("there is no line to shard " + shard));
+    }
+
+    @Test
+    void eachShardHasOneLineToItsLeaderFromItsFirstRequestOn() {
+        Key first = ofShard(0, 3);
+        Key third = ofShard(2, 3);
+        led.post(acquire(third, 1, 0));
+        Wire found = leading(3);
+        world.runAll();
+        assertThat(found.posted).isEmpty();
+        assertThat(line(2).posted).containsExactly(acquire(third, 1, 0));
+        assertThat(world.lines).as("to no other shard").hasSize(1);
+        led.post(acquire(first, 2, 0));
+        assertThat(found.posted).containsExactly(acquire(first, 2, 0));
+        led.turned(line(2), greeting(3, "a:1", "a:1", "b:1"), null);
+        led.post(acquire(third, 3, 0));
+        led.post(withdraw(third, 1));
+        world.runAll();
+        assertThat(line(2).posted)
+                .as("it leads, whichever member it is")
+                .containsExactly(acquire(third, 1, 0), acquire(third, 3, 0), withdraw(third, 1));
+        assertThat(line(2).server()).isEqualTo("a:1");
+        assertThat(world.finders).hasSize(1);
+    }
+
+    @Test
+    void whatIsOfNoNameGoesToTheFirstShardAndAListingToAll() {
+        Wire found = leading(3);
+        Input.Command change = new Input.Command(new Key(4, ""), new LockCall.ChangeMembers(1, "c:1", true, 1000));
+        led.post(change);
+        led.post(new Input.Command(new Key(4, ""), new LockCall.ListNames(2, "", "", 10, 1000)));
+        world.runAll();
+        assertThat(found.posted).hasSize(2).startsWith(change);
+        assertThat(line(1).posted).hasSize(1);
+        List<Wire> all = List.of(found, line(1), line(2));
+        for (int i = 0; i < all.size(); i++) {
+            assertThat(world.told).as("before all have answered").isEmpty();
+            List<Input> posted = all.get(i).posted;
+            LockCall.ListNames asked = (LockCall.ListNames) ((Input.Command) posted.get(posted.size() - 1)).call();
+            LockMessage.Page page = new LockMessage.Page(new Key(4, ""), asked.request(), List.of("n" + i), false);
+            led.heard(all.get(i), new LockNotice.Told(new Key(4, ""), page));
+        }
+        assertThat(world.told)
+                .singleElement()
+                .satisfies(told -> assertThat(((LockMessage.Page) ((LockNotice.Told) told).answer()).names())
+                        .containsExactly("n0", "n1", "n2"));
+    }
+
+    @Test
+    void ofOneShardALineThatIsInTroubleIsTheOnlyOneForGood() {
+        Wire found = leading(1);
+        world.now = 60_000 * MS;
+        led.turned(found, greeting("b:1", "a:1", "b:1"), new Unreachable("refused", false));
+        assertThat(world.finders).hasSize(1);
+        led.post(acquire(ofShard(0, 1), 1, 0));
+        assertThat(found.posted).hasSize(1);
+        assertThat(world.lines).isEmpty();
+    }
+
+    /** All members were ended, and started with fewer shards. */
+    @Test
+    void whoWaitsForAShardThatIsNoneAnyMoreAsksAnotherOne() {
+        Key key = ofShard(2, 3);
+        Wire found = leading(3);
+        WelcomeInfo former = greeting(3, "a:1", "a:1", "b:1");
+        led.post(acquire(key, 1, 0));
+        led.turned(line(2), former, null);
+        world.now = 60_000 * MS;
+        led.turned(line(2), former, new Unreachable("there is no such cell", false));
+        Wire second = world.finders.get(1);
+        led.turned(second, greeting(1, "a:1", "a:1", "b:1"), null);
+        assertThat(world.spare).containsExactly(second);
+        assertThat(line(2).posted).containsExactly(acquire(key, 1, 0), new Input.Dismissed());
+        led.heard(
+                line(2),
+                new LockNotice.Misdirected(
+                        key, 1, (LockCall.Acquire) acquire(key, 1, 0).call(), null));
+        world.later.remove().run();
+        assertThat(found.posted).hasSize(1);
     }
 }

@@ -43,6 +43,7 @@ final class TestMembers implements AutoCloseable {
     private final Map<String, Long> floors = new LinkedHashMap<>();
     private final Set<String> ended = ConcurrentHashMap.newKeySet();
     private final Algorithm algorithm;
+    private int shards;
 
     TestMembers(Path directory, String... letters) throws IOException {
         this(directory, Algorithms.standard(), letters);
@@ -51,6 +52,7 @@ final class TestMembers implements AutoCloseable {
     TestMembers(Path directory, Algorithm algorithm, String... letters) throws IOException {
         this.directory = directory;
         this.algorithm = algorithm;
+        this.shards = algorithm.isElastic() ? 1 : SHARDS;
         for (String letter : letters) {
             ids.put(letter, new NodeId("127.0.0.1", Ports.free()));
         }
@@ -60,6 +62,7 @@ final class TestMembers implements AutoCloseable {
     TestMembers(Path directory, Algorithm algorithm, TestMembers same) {
         this.directory = directory;
         this.algorithm = algorithm;
+        this.shards = algorithm.isElastic() ? 1 : SHARDS;
         ids.putAll(same.ids);
     }
 
@@ -90,6 +93,11 @@ final class TestMembers implements AutoCloseable {
     /** Above which the tokens of that member are when it is started; the others have no floor. */
     void floor(String letter, long tokenFloor) {
         floors.put(letter, tokenFloor);
+    }
+
+    /** How many cells members have that are started from now on. */
+    void shards(int cells) {
+        shards = cells;
     }
 
     String id(String letter) {
@@ -161,7 +169,7 @@ final class TestMembers implements AutoCloseable {
                 init,
                 Set.copyOf(removed.stream().map(this::node).toList()),
                 maxTtl,
-                algorithm.isElastic() ? 1 : SHARDS,
+                shards,
                 secured.getOrDefault(letter, Security.insecure()),
                 floors.getOrDefault(letter, 0L),
                 !list.contains(letter));
@@ -172,8 +180,13 @@ final class TestMembers implements AutoCloseable {
 
     /** The one that leads, if all that run have heard the same, and it runs; empty otherwise. */
     String leader() {
+        return leader(0);
+    }
+
+    /** The same, of the cells of that number. */
+    String leader(int shard) {
         Set<List<String>> heard = new HashSet<>();
-        running.values().forEach(member -> heard.add(member.leaders()));
+        running.values().forEach(member -> heard.add(member.leaders(shard)));
         return running.keySet().stream()
                 .filter(letter -> heard.equals(Set.of(List.of(id(letter)))))
                 .findAny()
