@@ -130,6 +130,11 @@ abstract class AttachedMembers extends FixedMembers {
     /** The machines of that member, those watched that an oracle wants to see. */
     abstract MachineFactory watched(int member, MachineFactory members);
 
+    /** How many cells each member says that it has; the first of them is played. */
+    int shards() {
+        return 1;
+    }
+
     /** That member has lost its file. */
     abstract void forgot(int member);
 
@@ -171,8 +176,8 @@ abstract class AttachedMembers extends FixedMembers {
                                     ? WorldGoal.STARTED_BY_HORIZON
                                     : StartGoal.STARTED_WITH_NOTHING_TO_WAIT_FOR);
         }
-        Membership membership =
-                new Membership(id, listed, 0, 1, isFirstUse, directory.largestTtl(), Membership.LARGEST_EPOCH - 1);
+        Membership membership = new Membership(
+                id, listed, 0, shards(), isFirstUse, directory.largestTtl(), Membership.LARGEST_EPOCH - 1);
         MemberSessions sessions = new MemberSessions(
                 settings(slot),
                 membership,

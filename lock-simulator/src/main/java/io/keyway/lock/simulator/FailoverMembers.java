@@ -25,12 +25,15 @@ final class FailoverMembers extends ElectingMembers {
     private final List<MachineFactory> elections = new ArrayList<>();
     /** How often each client has dialled. */
     private final Map<Integer, Integer> dials = new HashMap<>();
+    /** A certain member is to lead whenever it is there. */
+    private final boolean ranked;
 
     FailoverMembers(
             SimWorld world, Authority[] authorities, LeaseUsers users, LockSettings settings, MachineFactory machines) {
         super(world, new FailoverAlgorithm(settings), authorities, users, machines, FailoverView.election());
         Draws draws = new Draws(world.options().seed(), 13);
         boolean priorities = draws.chance(200);
+        ranked = new Draws(world.options().seed(), 27).chance(250);
         for (int member = 0; member < world.memberNodes(); member++) {
             int priority = priorities ? 1 + draws.below(Identifier.OFF) : Identifier.USUAL;
             elections.add(new FailoverAlgorithm(settings)
@@ -75,6 +78,11 @@ final class FailoverMembers extends ElectingMembers {
     public SimNode dials(SimCell cell) {
         int count = dials.merge(cell.node().index(), 1, Integer::sum);
         return world.member((cell.node().index() + count) % world.memberNodes());
+    }
+
+    @Override
+    int shards() {
+        return ranked ? 6 : 1;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.keyway.lock.simulator;
 
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.MemberSessions;
+import io.keyway.lock.simulator.Options.Profile;
 import java.util.function.Supplier;
 
 /** What the sessions of a simulated member keep of processes that ended. */
@@ -21,10 +22,12 @@ final class MemberRemains implements DeadClients.Authority {
 
     /**
      * The oracle of a world: silent sessions live for the largest ttl, and a number of a link as long as a proof may
-     * take.
+     * take. A client that has waited for its welcome at the next leader has half of that ttl to say something.
      */
     static DeadClients oracle(SimWorld world, SimNode member, Wire wire, long proofTimeout, Supplier<String> orphan) {
-        long within = world.options().maxTtl() + wire.lateness();
+        long most = world.options().maxTtl();
+        long waits = world.options().profile() == Profile.FAILOVER ? most / 2 : 0;
+        long within = most + waits + wire.lateness();
         return new DeadClients(
                 new MemberRemains(world, member, wire, orphan), within, within + proofTimeout + wire.lateness());
     }

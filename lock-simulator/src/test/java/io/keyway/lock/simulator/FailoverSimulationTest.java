@@ -44,7 +44,9 @@ class FailoverSimulationTest {
     void whoeverLeadsKeepsThePromisesOfTheFormerLeader() throws InterruptedException {
         List<CoverageGoal> goals = goals();
         goals.removeAll(RARE);
-        assertThat(run(0, EVENTS).goals().missing(goals)).as("never reached").isEmpty();
+        assertThat(run(3_000, EVENTS).goals().missing(goals))
+                .as("never reached")
+                .isEmpty();
     }
 
     @Test

@@ -94,6 +94,8 @@ class Election implements Machine {
     private static final long LAPSE = 3 * VOTING;
 
     private static final long AGAIN = 500 * MILLI;
+    /** A member has been there for so long before a seat moves to it. */
+    private static final long STEADY = 5_000 * MILLI;
 
     /** For so many of the longest leases others count what a member has said: those of a leader of a bakery. */
     private static final int LONGEST_WORD = 2;
@@ -164,6 +166,13 @@ class Election implements Machine {
     /** What that member has asked of a view that this one did not know. */
     private final TreeMap<String, Confirm> early = new TreeMap<>();
 
+    /** Since when each member is there. */
+    private final TreeMap<String, Long> met = new TreeMap<>();
+    /** Those that do not come before this one, whatever its rank says: an operator has given them other priorities. */
+    private final Set<String> behind = new TreeSet<>();
+    /** When this member has last tried to give its seat to one that comes before it. */
+    private long triedAt = Turn.NEVER;
+
     private ListChange change = new ListChange();
     /** Whether the list may change now; null while that is for no user to say. */
     private @Nullable Boolean settled;
@@ -222,9 +231,11 @@ class Election implements Machine {
             opens(turn);
         } else if (call instanceof PeerView.PeerUp up) {
             unconfirmed.put(up.member(), turn.now());
+            meets(up.member(), turn);
             greet(up.member(), turn);
         } else if (call instanceof PeerView.PeerDown down) {
             unconfirmed.remove(down.member());
+            met.remove(down.member());
             change.isGone(down.member());
         } else if (call instanceof PeerView.Stranger stranger && forgot && started) {
             greets(stranger.member(), turn);
@@ -491,8 +502,11 @@ class Election implements Machine {
     }
 
     private Identifier identifier() {
-        int drawn = ranks.before(random, self, members);
-        return new Identifier(adopted.leads(self) ? 0 : settings.priority(), drawn, self);
+        return identifier(adopted.leads(self) ? 0 : settings.priority());
+    }
+
+    private Identifier identifier(int priority) {
+        return new Identifier(priority, ranks.before(random, self, members), self);
     }
 
     private void date(String member, ElectionDate wish, Turn turn) {
@@ -654,6 +668,9 @@ class Election implements Machine {
                 boolean mayChange = settled == null || (settled && adopted.leads(self));
                 if (mayChange && !listAfter(turn).equals(members)) {
                     begin(false, turn);
+                } else if (mayLeave() && isToMove(turn)) {
+                    triedAt = turn.now();
+                    begin(members, false, VoteCount.Seat.MOVED, turn);
                 }
             } else if (phase != Phase.PAUSE) {
                 pause(turn);
@@ -708,16 +725,16 @@ class Election implements Machine {
     /** @param mayReplace false: all leaders are there, and another list is wanted */
     private void begin(boolean mayReplace, Turn turn) {
         // What a leader has settled is no more so when another one is elected.
-        begin(mayReplace && settled != null ? members : listAfter(turn), mayReplace, false, turn);
+        begin(mayReplace && settled != null ? members : listAfter(turn), mayReplace, VoteCount.Seat.KEPT, turn);
     }
 
-    private void begin(List<String> list, boolean mayReplace, boolean handsOver, Turn turn) {
+    private void begin(List<String> list, boolean mayReplace, VoteCount.Seat seat, Turn turn) {
         long round = Math.max(heard, Math.max(promised.round(), latest().id().round())) + 1;
         ElectionDate now = date(new ViewId(round, self, life), mayReplace, list, turn);
         heard = round;
         Vote own = own(now.round(), turn);
         vote(now.round(), list, turn);
-        counting.begin(now.round(), members, list, handsOver);
+        counting.begin(now.round(), members, list, seat);
         counting.voted(self, own, turn.now());
         sayToAll(now, turn);
         count(turn);
@@ -728,16 +745,45 @@ class Election implements Machine {
      * before anybody else hears of it.
      */
     private void handOver(Turn turn) {
-        boolean mayLeave = settled != null && settled && phase == Phase.ELECTED && adopted.leads(self) && !isStuck();
         boolean spare = false;
         for (String member : members) {
-            spare |= !member.equals(self) && !isSilent(member, turn) && !hasForgotten(member, turn);
+            spare |= isFit(member, turn);
         }
-        if (mayLeave && spare) {
-            begin(members, false, true, turn);
+        if (mayLeave() && spare) {
+            begin(members, false, VoteCount.Seat.LEFT, turn);
         } else {
             turn.tell(new SeatKept());
         }
+    }
+
+    private void meets(String member, Turn turn) {
+        if (ranks.shards() > 1) {
+            met.put(member, turn.now());
+            behind.remove(member);
+        }
+    }
+
+    /** Whether it has the one seat, and may give it away. */
+    private boolean mayLeave() {
+        return settled != null && settled && phase == Phase.ELECTED && adopted.leads(self) && !isStuck();
+    }
+
+    /** Whether another member can get the seat. */
+    private boolean isFit(String member, Turn turn) {
+        return !member.equals(self) && !isSilent(member, turn) && !hasForgotten(member, turn);
+    }
+
+    /** Whether a member is back that is to lead before this one, and has been there for some time. */
+    private boolean isToMove(Turn turn) {
+        boolean before = triedAt == Turn.NEVER || turn.now() - triedAt >= STEADY;
+        boolean found = false;
+        for (String member : met.isEmpty() ? List.<String>of() : ranks.order(members)) {
+            before &= !member.equals(self);
+            Long since = met.get(member);
+            boolean steady = since != null && turn.now() - since >= STEADY && isFit(member, turn);
+            found |= before && steady && !behind.contains(member);
+        }
+        return found;
     }
 
     private List<String> listAfter(Turn turn) {
@@ -781,12 +827,14 @@ class Election implements Machine {
         } else if (!target.equals(counting.base())) {
             turn.goal(ListGoal.LIST_CHANGED);
         }
-        String leaves = counting.handsOver() ? self : "";
+        String leaves = counting.leaves(identifier(settings.priority())) ? self : "";
         Seating seating = Seating.of(last, leaves, counting, seats(target), each -> isThere(each, turn));
         // A view that this member did not know has a leader of its own, which may be leased it.
         boolean over = !leaves.isEmpty() && last.id().equals(adopted.id());
         if (seating.replaces()) {
             turn.goal(ElectionGoal.LEADER_REPLACED);
+        } else if (counting.isToMove()) {
+            counting.votes().forEach(vote -> behind.add(vote.identifier().member()));
         }
         View view = last.listed(counting.base()).next(counting.view(), seating.seats(), target);
         adopt(view, false, counting.recorded(settings.bounds()), formerUntil, turn);
@@ -1073,6 +1121,9 @@ class Election implements Machine {
         copy.confirmations = confirmations.copy();
         copy.unconfirmed.putAll(unconfirmed);
         copy.early.putAll(early);
+        copy.met.putAll(met);
+        copy.behind.addAll(behind);
+        copy.triedAt = triedAt;
         copy.change = change.copy();
         copy.settled = settled;
         copy.leased = leased;
@@ -1106,6 +1157,8 @@ class Election implements Machine {
         confirmations.encode(out);
         out.put(unconfirmed.size());
         unconfirmed.forEach((member, since) -> out.put(member).time(since));
+        out.time(triedAt).value(behind).put(met.size());
+        met.forEach((member, since) -> out.put(member).time(since));
         out.value(early).time(leased).time(formerUntil).time(lookAt).put(wanted).put(granted);
     }
 }

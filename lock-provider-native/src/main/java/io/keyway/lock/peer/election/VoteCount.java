@@ -23,14 +23,23 @@ final class VoteCount {
         HOPELESS
     }
 
+    /** What the member that counts them wants with the seat that it has. */
+    enum Seat {
+        KEPT,
+        /** Another member that votes is to get it. */
+        LEFT,
+        /** The same, if one of them comes before this one. */
+        MOVED
+    }
+
     /** NONE if nothing is counted. */
     private ViewId view = ViewId.NONE;
     /** Which the view takes the place of. */
     private List<String> base = List.of();
     /** Which the view is to have. */
     private List<String> list = List.of();
-    /** Whether the member that counts them gives its own seat away. */
-    private boolean handsOver;
+
+    private Seat seat = Seat.KEPT;
 
     private final TreeMap<String, Vote> votes = new TreeMap<>();
     /** When no leader of an earlier view leads any more, as far as voters know. */
@@ -38,12 +47,12 @@ final class VoteCount {
 
     private final Set<String> desisted = new TreeSet<>();
 
-    void begin(ViewId asked, List<String> before, List<String> members, boolean gives) {
+    void begin(ViewId asked, List<String> before, List<String> members, Seat wanted) {
         forget();
         view = asked;
         base = before;
         list = members;
-        handsOver = gives;
+        seat = wanted;
     }
 
     /** Counts no more; what was counted stays until {@link #forget}. */
@@ -73,8 +82,18 @@ final class VoteCount {
         return list;
     }
 
-    boolean handsOver() {
-        return handsOver;
+    /** Whether that member, which counts them, gives its seat to another one. */
+    boolean leaves(Identifier own) {
+        boolean isBefore = false;
+        for (Vote vote : votes.values()) {
+            Identifier other = vote.identifier();
+            isBefore |= !other.member().equals(own.member()) && other.compareTo(own) < 0;
+        }
+        return seat == Seat.LEFT || (isToMove() && isBefore);
+    }
+
+    boolean isToMove() {
+        return seat == Seat.MOVED;
     }
 
     Collection<Vote> votes() {
@@ -153,7 +172,7 @@ final class VoteCount {
         copy.view = view;
         copy.base = base;
         copy.list = list;
-        copy.handsOver = handsOver;
+        copy.seat = seat;
         copy.votes.putAll(votes);
         copy.formerUntil = formerUntil;
         copy.desisted.addAll(desisted);
@@ -164,7 +183,7 @@ final class VoteCount {
         out.value(view)
                 .value(base)
                 .value(list)
-                .put(handsOver)
+                .value(seat)
                 .value(votes)
                 .value(desisted)
                 .time(formerUntil);

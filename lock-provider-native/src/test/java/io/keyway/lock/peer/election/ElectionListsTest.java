@@ -209,7 +209,7 @@ class ElectionListsTest {
     private static VoteCount votes(List<List<String>> open) {
         ViewId asked = new ViewId(4, "c", 1);
         VoteCount votes = new VoteCount();
-        votes.begin(asked, THREE, List.of("b", "c"), false);
+        votes.begin(asked, THREE, List.of("b", "c"), VoteCount.Seat.KEPT);
         for (String voter : List.of("b", "c")) {
             Identifier identifier = new Identifier(Identifier.USUAL, 1, voter);
             votes.voted(

@@ -245,6 +245,55 @@ class ElectionScenariosTest {
         assertThat(node(world, leader).notices).contains(new SeatKept(), new SeatKept());
     }
 
+    /** Of several shards: the first one prefers the first member. */
+    private static ElectionWorld ranked(Map<String, Integer> priorities) {
+        ElectionWorld world = new ElectionWorld(
+                id -> new Election(new ElectionSettings(
+                        KEY, List.of(new Key(200, "user")), 1, priorities.getOrDefault(id, Identifier.USUAL))),
+                "a",
+                "b",
+                "c");
+        world.shards = 6;
+        return world.start();
+    }
+
+    @Test
+    void aSeatComesBackToTheMemberThatIsToLead() {
+        ElectionWorld world = ranked(Map.of());
+        world.pass(SECOND);
+        assertThat(leaders(world, "c")).containsExactly("a");
+        world.end("a");
+        world.pass(10 * SECOND);
+        assertThat(leaders(world, "c")).containsExactly("b");
+        world.call("b", new ElectionCall.Settled(true));
+        world.start("a", false);
+        world.pass(4 * SECOND);
+        assertThat(leaders(world, "c")).as("it may be gone again soon").containsExactly("b");
+        world.pass(2 * SECOND);
+        assertElected(world, "a", "b", "c");
+        assertThat(leaders(world, "c")).containsExactly("a");
+        assertThat(elected(world, "a").formerUntil())
+                .as("nobody was waited for")
+                .isLessThanOrEqualTo(node(world, "a").now());
+        ViewId view = world.view("a").id();
+        world.call("a", new ElectionCall.Settled(true));
+        world.pass(60 * SECOND);
+        assertThat(world.view("a").id()).as("and stays").isEqualTo(view);
+    }
+
+    @Test
+    void aSeatDoesNotMoveToAMemberOfALowerPriority() {
+        ElectionWorld world = ranked(Map.of("b", 1));
+        world.pass(SECOND);
+        assertThat(leaders(world, "a")).containsExactly("b");
+        world.call("b", new ElectionCall.Settled(true));
+        world.pass(10 * SECOND);
+        View view = world.view("a");
+        assertThat(view.leaders()).containsExactly("b");
+        world.pass(60 * SECOND);
+        assertThat(world.view("a")).as("asked for once").isEqualTo(view);
+    }
+
     private static List<String> others(String member) {
         List<String> others = new ArrayList<>(List.of("a", "b", "c"));
         others.remove(member);

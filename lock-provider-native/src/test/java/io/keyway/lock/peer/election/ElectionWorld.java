@@ -46,6 +46,9 @@ final class ElectionWorld {
     /** As all members say that others may have granted. */
     long longestTtl;
 
+    /** How many cells each member says that it has; the first of them are played. */
+    int shards = 1;
+
     private long draws;
 
     /** Members that have not started; the usual settings. */
@@ -406,6 +409,11 @@ final class ElectionWorld {
         @Override
         public long epoch() {
             return 1;
+        }
+
+        @Override
+        public int shards() {
+            return shards;
         }
 
         @Override
