@@ -6,6 +6,7 @@ import io.keyway.lock.peer.algorithms.Algorithms;
 import io.keyway.lock.peer.engine.Cells;
 import io.keyway.lock.peer.kernel.Cell;
 import io.keyway.lock.peer.kernel.Input;
+import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.kernel.Notice;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.member.DiskThread;
@@ -17,6 +18,7 @@ import io.keyway.lock.peer.net.MemberAcceptor;
 import io.keyway.lock.peer.os.SystemFacts;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.ListChanged;
+import io.keyway.lock.peer.session.ListOfCell;
 import io.keyway.lock.peer.session.MemberSessions;
 import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.wire.FrameCodec;
@@ -63,6 +65,10 @@ public final class ClusterMember extends Member {
     /** Complete when this member leads no more, or keeps what it leads; since it was asked to give that away. */
     private volatile CompletableFuture<Void> left = new CompletableFuture<>();
 
+    /** Whether each cell elects. */
+    private final boolean elects;
+
+    private final Optional<Key> listKeeper;
     /** On the monotonic clock; {@link Turn#NEVER} while the list is not confirmed. */
     private volatile long opensAt;
 
@@ -143,8 +149,9 @@ public final class ClusterMember extends Member {
         this.leaving = factory.algorithm().leaving();
         this.opensAt = confirmation.changed() ? Turn.NEVER : quarantineEnd();
         Algorithm algorithm = factory.algorithm();
-        this.news =
-                new GroupNews(node(), algorithm.electsInEachCell() ? config.shards() : 1, algorithm.tellsReadiness());
+        this.elects = algorithm.electsInEachCell();
+        this.listKeeper = algorithm.listKeeper();
+        this.news = new GroupNews(node(), elects ? config.shards() : 1, algorithm.tellsReadiness());
         LOG.info(
                 "member {} of cluster '{}' starts with epoch {}, members {}, {}, {}, data in {}{}",
                 node(),
@@ -222,7 +229,7 @@ public final class ClusterMember extends Member {
             Predicate<String> here = route -> MemberList.shard(route, config.shards()) == shard;
             Cell cell = factory.member(
                     first.ofShard(shard),
-                    factory.algorithm().electsInEachCell()
+                    elects
                             ? here // whichever member leads
                             : config.members().decidedBy(config.node(), shard, config.shards()),
                     epoch(),
@@ -230,6 +237,7 @@ public final class ClusterMember extends Member {
                     horizon());
             run(loops.get(loop), cell, codecs.get(loop), here);
         }
+        cells().get(0).look(sessions -> tellList(0)); // when it heard of its list there were no others yet
     }
 
     @Override
@@ -349,12 +357,32 @@ public final class ClusterMember extends Member {
         if (news.hasLeft()) {
             left.complete(null);
         }
+        if (notice instanceof ListChanged) {
+            tellList(from.number());
+        }
         if (notice instanceof ListChanged && news.isRemoved() && !removed) {
             removed = true;
             DiskThread.aside("keyway-" + node() + "-removed", () -> {
                 close();
                 ended.run();
             });
+        }
+    }
+
+    /**
+     * Where each cell elects: the list of the first cell is the one that an administrator changes, so that all others
+     * hear of it; and that one hears whether theirs are the same. On the thread of that cell.
+     */
+    private void tellList(int of) {
+        List<String> members = news.members(of);
+        if (!elects || members.isEmpty()) {
+            return;
+        }
+        for (MemberCell cell : cells()) {
+            if (cell.number() != of && (of == 0 || cell.number() == 0)) {
+                listKeeper.ifPresent(
+                        keeper -> cell.loop().post(new Input.Command(keeper, new ListOfCell(of, members))));
+            }
         }
     }
 

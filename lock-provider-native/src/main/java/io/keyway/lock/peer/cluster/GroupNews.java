@@ -86,6 +86,11 @@ final class GroupNews {
         return left;
     }
 
+    /** Who is a member of that group; empty if that was not told. */
+    synchronized List<String> members(int cell) {
+        return group(cell).members;
+    }
+
     /** Who leads in that group; empty if that was not told. */
     synchronized List<String> leaders(int cell) {
         return group(cell).leaders;

@@ -25,11 +25,13 @@ import io.keyway.lock.peer.lease.NotesMessage.Taken;
 import io.keyway.lock.peer.lease.NotesMessage.Write;
 import io.keyway.lock.peer.lease.NotesMessage.Written;
 import io.keyway.lock.peer.service.LockMessage.ChangeMembers;
+import io.keyway.lock.peer.service.LockMessage.Members;
 import io.keyway.lock.peer.session.Holding;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.LeaderGoal;
 import io.keyway.lock.peer.session.LeadersElected;
 import io.keyway.lock.peer.session.ListChanged;
+import io.keyway.lock.peer.session.ListOfCell;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.Spoken;
 import java.util.ArrayList;
@@ -38,6 +40,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -89,6 +92,7 @@ class Leadership implements Machine {
     private static final int NEXT = 0;
     private static final int AGAIN = 1;
     private static final int OVER = 2;
+    private static final int LIST = 3;
     /** After so long a member that does not answer is sent the same again. */
     private static final long PAUSE = 500_000_000L;
     /** Places that are kept are noted as if they were of this client, which never comes. */
@@ -152,6 +156,10 @@ class Leadership implements Machine {
     private long keptNoted;
     /** What the election has heard last of the list: {@link ElectionCall.Settled}. */
     private boolean settled = true;
+    /** Of the other cells of this member, each of which elects, too. */
+    private ListsOfCells lists = new ListsOfCells();
+    /** When it says again that its list is to become that of the first cells; {@link Turn#NEVER} if it is. */
+    private long followsAt = Turn.NEVER;
 
     /** Whether who gets the seat is silent; an unsafe variant is not. */
     boolean isSilentAtFirst() {
@@ -212,6 +220,8 @@ class Leadership implements Machine {
             longest = bound.bound() == reserved ? LeaderBound.longest(reserved) : longest;
         } else if (call instanceof ElectionCall.Voted) {
             voted = true;
+        } else if (call instanceof ListOfCell list) {
+            lists.heard(list);
         } else if (call instanceof MemberView.Started) {
             turn.peers().watch(FailoverKeys.LEADERSHIP);
         } else if (call instanceof PeerView.PeerDown down) {
@@ -464,6 +474,18 @@ class Leadership implements Machine {
         }
     }
 
+    /** Has the list of this group made that of the first cells, by as many changes as it takes. */
+    private void follow(Turn turn) {
+        Optional<ElectionCall> change = leads() ? lists.change(members) : Optional.empty();
+        if (change.isEmpty()) {
+            followsAt = Turn.NEVER;
+        } else if (followsAt == Turn.NEVER || Turn.due(followsAt, turn.now())) {
+            turn.call(FailoverKeys.ELECTION, change.get());
+            followsAt = turn.now() + PAUSE;
+        }
+        turn.timer(LIST, followsAt);
+    }
+
     /** The shortest time to be recorded that is as long as that. */
     private static long step(long ttl, MemberView member) {
         long step = SHORTEST;
@@ -532,6 +554,7 @@ class Leadership implements Machine {
             }
         }
         tellWhetherSettled(turn);
+        follow(turn);
         turn.timer(NEXT, nextStep(turn));
         arm(turn);
         List<String> deciding = leader.isEmpty() ? List.of() : List.of(leader);
@@ -541,7 +564,8 @@ class Leadership implements Machine {
     @Override
     public void received(Peer from, Message message, Turn turn) {
         if (message instanceof ChangeMembers wish && turn.peers().member(from).isEmpty()) {
-            turn.send(from, MemberRequests.answer(wish, FailoverKeys.ELECTION, !members.isEmpty(), turn));
+            Members answer = MemberRequests.answer(wish, FailoverKeys.ELECTION, !members.isEmpty(), turn);
+            turn.send(from, lists.answer(wish, answer, turn.peers().shards()));
         } else if (message instanceof NotesMessage said) {
             noted(turn.peers().member(from), said, turn);
             look(false, turn);
@@ -661,6 +685,8 @@ class Leadership implements Machine {
         copy.againAt = againAt;
         copy.keptNoted = keptNoted;
         copy.settled = settled;
+        copy.lists = lists.copy();
+        copy.followsAt = followsAt;
         return copy;
     }
 
@@ -690,5 +716,7 @@ class Leadership implements Machine {
                 .put(awaited.size());
         awaited.forEach((client, over) -> out.value(client).time(over));
         notes.encode(out);
+        lists.encode(out);
+        out.time(followsAt);
     }
 }

@@ -12,6 +12,7 @@ import io.keyway.lock.LockPage;
 import io.keyway.lock.LockRequest;
 import io.keyway.lock.LockTransaction;
 import io.keyway.lock.Locks;
+import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
 import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
@@ -276,6 +277,39 @@ class FailoverShardsTest {
             members.start("c", "abc", longest, false);
             for (int i = 0; i < SHARDS; i++) {
                 assertThat(take(client, names.get(i)).token()).as(names.get(i)).isGreaterThan(tokens.get(i));
+            }
+        }
+    }
+
+    @Test
+    void aMachineIsReplacedInAllGroupsWhileLocksAreHeld() throws Exception {
+        start();
+        List<String> names = names("job-");
+        try (LockClient holder = open("&cache=off");
+                LockClient operator = open()) {
+            ClusterMembers list = operator.unwrap(ClusterMembers.class);
+            List<Lease> held = new ArrayList<>();
+            for (String name : names) {
+                held.add(take(holder, name));
+            }
+            members.start("d", "abc", LONGEST, false);
+            assertThat(list.add(members.id("d"), PATIENCE)).hasSize(4).contains(members.id("d"));
+            String lost = leader(1);
+            assertThat(list.remove(members.id(lost), PATIENCE)).hasSize(3).doesNotContain(members.id(lost));
+            await().atMost(Patience.of(PATIENCE)).until(() -> members.hasEnded(lost));
+            for (int shard = 0; shard < SHARDS; shard++) {
+                assertThat(leader(shard)).as("shard %s", shard).isNotEqualTo(lost);
+            }
+            for (Lease lease : held) {
+                await().atMost(Patience.of(PATIENCE))
+                        .until(() -> lease.remaining().compareTo(Duration.ofSeconds(14)) > 0);
+                assertThat(lease.isHeld()).isTrue();
+            }
+            // With d two of three are left: all groups count by the list with it.
+            members.end("abc".replace(lost, "").substring(0, 1));
+            for (int i = 0; i < SHARDS; i++) {
+                held.get(i).close();
+                take(operator, names.get(i)).close();
             }
         }
     }
