@@ -14,6 +14,7 @@ import io.keyway.lock.LockTransaction;
 import io.keyway.lock.Locks;
 import io.keyway.lock.peer.ClusterMembers;
 import io.keyway.lock.peer.lease.FailoverAlgorithm;
+import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.tck.process.Patience;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -311,6 +312,22 @@ class FailoverShardsTest {
                 held.get(i).close();
                 take(operator, names.get(i)).close();
             }
+        }
+    }
+
+    /** More connections than a member takes from one address at once. */
+    @Test
+    void thereAreAsManyGroupsAsThereMayBe() throws Exception {
+        members = new TestMembers(directory, new FailoverAlgorithm(), "a", "b", "c");
+        members.shards(Membership.MAX_SHARDS);
+        members.startAll("abc", LONGEST, true);
+        try (LockClient client = open()) {
+            for (int i = 0; i < 2 * Membership.MAX_SHARDS; i++) {
+                take(client, "job-" + i).close();
+            }
+        }
+        for (int shard = 0; shard < Membership.MAX_SHARDS; shard++) {
+            assertThat(leader(shard)).isNotEmpty();
         }
     }
 }

@@ -18,9 +18,15 @@ class FailoverTckTest extends LockTck {
 
     private TestMembers members;
 
+    /** How many groups of names there are. */
+    int shards() {
+        return 1;
+    }
+
     @Override
     protected TckSubject subject() throws Exception {
         members = new TestMembers(directory, new FailoverAlgorithm(), "a", "b", "c");
+        members.shards(shards());
         members.startAll("abc", Duration.ofSeconds(5), true);
         return TckSubject.of("lock:native:failover://" + String.join(",", members.ids("abc")) + "/keyway?maxTtl=5s");
     }
