@@ -99,6 +99,11 @@ final class Cluster implements AutoCloseable {
         trace = "&trace=" + directory;
     }
 
+    /** Members that start from now on have that many cells. */
+    void divide(int shards) {
+        options.forEach(each -> each.add("-D" + MemberProgram.CELLS + "=" + shards));
+    }
+
     /** Members that start from now on are elected in the order of their numbers; each has links of its own. */
     void electInOrder() {
         for (int i = 0; i < options.size(); i++) {

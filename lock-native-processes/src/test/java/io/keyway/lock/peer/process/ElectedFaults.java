@@ -57,7 +57,7 @@ final class ElectedFaults implements Nemesis.Servers {
 
     /**
      * @param elastic members are added and removed
-     * @param oneLeads one of them leads, and all know which
+     * @param oneLeads one of them leads, and all know which; otherwise each may be lost
      * @param grantedWithin how long after the loss of a member the next grant may be, if nothing else is broken
      * @param goOnWithin what everybody may need after the heal
      */
@@ -86,16 +86,35 @@ final class ElectedFaults implements Nemesis.Servers {
      * @param grantedWithin how long after the loss of a member the next grant may be, if nothing else is broken
      * @param electedWithin how long after the heal those may need that lead
      */
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
     static void histories(
             String algorithm, Path directory, boolean elastic, Duration grantedWithin, Duration electedWithin)
+            throws Exception {
+        histories(algorithm, 1, directory, elastic, grantedWithin, electedWithin);
+    }
+
+    /** The same, with members that have that many cells. */
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    static void histories(
+            String algorithm,
+            int shards,
+            Path directory,
+            boolean elastic,
+            Duration grantedWithin,
+            Duration electedWithin)
             throws Exception {
         Duration goOnWithin = ClusterFaults.TTL.plusSeconds(5).plus(electedWithin);
         Cluster cluster = Cluster.divisible(
                 algorithm, directory, MEMBERS, elastic ? SPARES : 0, ClusterFaults.CLIENTS, ClusterFaults.TTL);
+        cluster.divide(shards);
         Histories all = new Histories(cluster, directory, "ElectedFaults-" + algorithm, ClusterFaults.CLIENTS, NAMES);
         ElectedFaults faults = new ElectedFaults(
-                cluster, all.traces, all.crew, elastic, algorithm.equals("failover"), grantedWithin, goOnWithin);
+                cluster,
+                all.traces,
+                all.crew,
+                elastic,
+                algorithm.equals("failover") && shards == 1,
+                grantedWithin,
+                goOnWithin);
         String sums = all.playMany(faults, ClusterFaults.TTL.multipliedBy(3).dividedBy(2));
         System.out.println(sums + "; " + faults.measured());
     }

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class FailoverHistoryTest {
     private static final int NAMES = 4;
+    private static final int SHARDS = 6;
     /** Elections may have to be repeated, and whoever takes over is silent. */
     private static final Duration ELECT_WITHIN = Duration.ofSeconds(12);
 
@@ -28,20 +29,45 @@ class FailoverHistoryTest {
 
     @Test
     void aHistory() throws Exception {
-        histories(1, 20261124, ClusterFaults.MEMBERS, 2, ELECT_WITHIN.plus(ClusterHistoryTest.BUSY));
+        histories(1, 1, 20261124, ClusterFaults.MEMBERS, 2, ELECT_WITHIN.plus(ClusterHistoryTest.BUSY));
+    }
+
+    /** Each member leads two of the groups of names. */
+    @Test
+    void aHistoryWithShards() throws Exception {
+        histories(SHARDS, 1, 20261130, ClusterFaults.MEMBERS, 2, ELECT_WITHIN.plus(ClusterHistoryTest.BUSY));
+    }
+
+    @Test
+    @Tag("soak")
+    void manyHistoriesWithShards() throws Exception {
+        histories(SHARDS, Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ClusterFaults.CLIENTS, ELECT_WITHIN);
+    }
+
+    @Test
+    @Tag("soak")
+    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    void membersWithShardsComeAndGo() throws Exception {
+        System.out.println(MemberReplacements.histories("failover", SHARDS, directory, NAMES, ELECT_WITHIN));
+    }
+
+    @Test
+    @Tag("soak")
+    void manyHistoriesOfFiveMembersWithShardsAndAllFaults() throws Exception {
+        ElectedFaults.histories("failover", SHARDS, directory, true, GRANTED_WITHIN, ELECT_WITHIN);
     }
 
     @Test
     @Tag("soak")
     void manyHistories() throws Exception {
-        histories(Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ClusterFaults.CLIENTS, ELECT_WITHIN);
+        histories(1, Histories.MANY, Histories.SEED, ClusterFaults.MEMBERS, ClusterFaults.CLIENTS, ELECT_WITHIN);
     }
 
     /** Two of them can be lost. */
     @Test
     @Tag("soak")
     void manyHistoriesOfFiveMembers() throws Exception {
-        histories(Histories.MANY, Histories.SEED, 5, ClusterFaults.CLIENTS, ELECT_WITHIN);
+        histories(1, Histories.MANY, Histories.SEED, 5, ClusterFaults.CLIENTS, ELECT_WITHIN);
     }
 
     /** An operator replaces one machine after another. */
@@ -63,8 +89,10 @@ class FailoverHistoryTest {
     }
 
     @SuppressWarnings("SystemOut") // figures for whoever runs the soak
-    private void histories(int count, long seed, int members, int clients, Duration within) throws Exception {
+    private void histories(int shards, int count, long seed, int members, int clients, Duration within)
+            throws Exception {
         Cluster cluster = new Cluster("failover", directory, members, 0, clients, ClusterFaults.TTL);
+        cluster.divide(shards);
         Histories all = new Histories(cluster, directory, "FailoverHistoryTest", clients, NAMES);
         System.out.println(all.play(count, seed, new ClusterFaults(cluster, all.traces, all.crew, false, within)));
     }

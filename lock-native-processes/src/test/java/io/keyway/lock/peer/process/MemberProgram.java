@@ -41,6 +41,9 @@ final class MemberProgram {
     /** The property that names its priority in elections; without it there is none. */
     static final String PRIORITY = "keyway.priority";
 
+    /** The property that says how many cells it has; without it as many as its algorithm has in these tests. */
+    static final String CELLS = "keyway.cells";
+
     /** What it is asked, and the word that its answer begins with. */
     static final String LEADER = "leader";
 
@@ -61,7 +64,7 @@ final class MemberProgram {
                 args[6].equals("init"),
                 Set.copyOf(nodes(args[7])),
                 Duration.ofMillis(Long.parseLong(args[4])),
-                algorithm().isElastic() ? 1 : SHARDS,
+                Integer.getInteger(CELLS, algorithm().isElastic() ? 1 : SHARDS),
                 security(Path.of(args[5])),
                 0,
                 args[6].equals("join"));

@@ -41,6 +41,11 @@ final class MemberReplacements implements Nemesis.Servers {
      * what was in them, for people.
      */
     static String histories(String algorithm, Path directory, int names, Duration within) throws Exception {
+        return histories(algorithm, 1, directory, names, within);
+    }
+
+    /** The same, with members that have that many cells. */
+    static String histories(String algorithm, int shards, Path directory, int names, Duration within) throws Exception {
         Cluster cluster = new Cluster(
                 algorithm,
                 directory,
@@ -48,6 +53,7 @@ final class MemberReplacements implements Nemesis.Servers {
                 ClusterFaults.SPARES,
                 ClusterFaults.CLIENTS,
                 ClusterFaults.TTL);
+        cluster.divide(shards);
         Histories all =
                 new Histories(cluster, directory, "MemberReplacements-" + algorithm, ClusterFaults.CLIENTS, names);
         MemberReplacements operator = new MemberReplacements(cluster, all.traces, all.crew, within);
