@@ -114,9 +114,8 @@ final class MemberCommand implements Callable<Integer> {
             names = "--shards",
             paramLabel = "N",
             defaultValue = "" + MemberConfig.SHARDS,
-            description =
-                    "Into how many parts each member divides its names, 1 to 64; all members say the same. With "
-                            + "--algorithm failover each part has a leader of its own. Default: ${DEFAULT-VALUE}.")
+            description = "Into how many parts each member divides its names, 1 to 64; all members say the same. With "
+                    + "--algorithm failover each part has a leader of its own. Default: ${DEFAULT-VALUE}.")
     private int shards = MemberConfig.SHARDS;
 
     @Option(
