@@ -30,10 +30,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -62,8 +60,10 @@ public final class ClusterMember extends Member {
     private final @Nullable MemberAcceptor acceptor;
     private volatile boolean removed;
     private final GroupNews news;
-    /** Complete when this member leads no more, or keeps what it leads; since it was asked to give that away. */
-    private volatile CompletableFuture<Void> left = new CompletableFuture<>();
+    /** Its cells are to give away what they lead. */
+    private final AtomicBoolean leaves = new AtomicBoolean();
+    /** Open when they have, or cannot. */
+    private final CountDownLatch left = new CountDownLatch(1);
 
     /** Whether each cell elects. */
     private final boolean elects;
@@ -354,8 +354,8 @@ public final class ClusterMember extends Member {
     protected void heard(MemberCell from, Notice notice) {
         MemberNotices.log(LOG, node(), news.shard(from.number()), notice);
         news.heard(from.number(), notice);
-        if (news.hasLeft()) {
-            left.complete(null);
+        if (leaves.get() && news.hasLeft()) {
+            left.countDown();
         }
         if (notice instanceof ListChanged) {
             tellList(from.number());
@@ -415,17 +415,14 @@ public final class ClusterMember extends Member {
 
     /** Another member is to lead before this one ends: its clients go on there at once. */
     private void leave() {
-        left = new CompletableFuture<>();
-        if (leaving.isEmpty() || !news.leaves()) {
+        if (leaving.isEmpty() || !news.leads()) {
             return;
         }
-        cells().forEach(cell -> cell.loop().post(leaving.get()));
-        try {
-            left.get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException | ExecutionException e) {
+        if (leaves.compareAndSet(false, true)) {
+            cells().forEach(cell -> cell.loop().post(leaving.get()));
+        }
+        if (!DiskThread.await(left, LEAVE_MILLIS)) {
             LOG.info("member {} ends though it leads: no other member has taken over in time", node());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 

@@ -71,10 +71,9 @@ final class GroupNews {
         }
     }
 
-    /** From now on its groups are asked to give away what this member leads; false if it leads none. */
-    synchronized boolean leaves() {
-        groups.forEach(group -> group.keeps = false);
-        return !hasLeft();
+    /** Whether this member leads a group. */
+    synchronized boolean leads() {
+        return leaders().contains(node);
     }
 
     /** Whether this member leads no group but those that it cannot give away. */

@@ -170,7 +170,7 @@ class Election implements Machine {
     private final TreeMap<String, Long> met = new TreeMap<>();
     /** Those that do not come before this one, whatever its rank says: an operator has given them other priorities. */
     private final Set<String> behind = new TreeSet<>();
-    /** When this member has last tried to give its seat to one that comes before it. */
+    /** When this member has got its seat, or has tried last to give it to one that comes before it. */
     private long triedAt = Turn.NEVER;
 
     private ListChange change = new ListChange();
@@ -554,8 +554,8 @@ class Election implements Machine {
             return;
         }
         Vote own = own(wish.round(), turn);
+        countNoMore(turn);
         vote(wish.round(), wish.list(), turn);
-        counting.end();
         date = turn.now() + 2 * VOTING;
         say(member, own, turn);
     }
@@ -649,13 +649,14 @@ class Election implements Machine {
         }
         if (forgot || abstains(turn) || !known || !members.contains(self) || !hearsMajority(turn)) {
             phase = Phase.BOOTING;
-            counting.end();
+            countNoMore(turn);
             date = Turn.NEVER;
         } else if (phase == Phase.VOTING) {
             if (counting.isOpen()) {
                 count(turn);
             }
-            if (phase == Phase.VOTING && Turn.due(date, turn.now())) {
+            boolean isLost = !counting.isOpen() && isSilent(promised.proposer(), turn);
+            if (phase == Phase.VOTING && (isLost || Turn.due(date, turn.now()))) {
                 giveUp(turn);
             }
         } else {
@@ -687,7 +688,7 @@ class Election implements Machine {
 
     private void pause(Turn turn) {
         phase = Phase.PAUSE;
-        counting.end();
+        countNoMore(turn);
         boolean first = adopted.id().equals(ViewId.NONE) && promised.equals(ViewId.NONE);
         date = turn.now() + (first ? PAUSE : spread(turn));
         sayDate(turn);
@@ -741,15 +742,13 @@ class Election implements Machine {
     }
 
     /**
-     * Gives its seat to another member. That one waits for no lease: this one counts the votes, and adopts the view
-     * before anybody else hears of it.
+     * Gives its seat to another member, if the others can do without this one. That one waits for no lease: this one
+     * counts the votes, and adopts the view before anybody else hears of it.
      */
     private void handOver(Turn turn) {
-        boolean spare = false;
-        for (String member : members) {
-            spare |= isFit(member, turn);
-        }
-        if (mayLeave() && spare) {
+        List<String> others = new ArrayList<>(members);
+        others.removeIf(member -> !isFit(member, turn));
+        if (mayLeave() && MemberLists.isMajority(others, members)) {
             begin(members, false, VoteCount.Seat.LEFT, turn);
         } else {
             turn.tell(new SeatKept());
@@ -800,6 +799,14 @@ class Election implements Machine {
         } else if (result == VoteCount.Result.HOPELESS) {
             giveUp(turn);
         }
+    }
+
+    /** Counts no more; the seat that this member wanted to give away stays with it for now. */
+    private void countNoMore(Turn turn) {
+        if (counting.isOpen() && counting.isToLeave()) {
+            turn.tell(new SeatKept());
+        }
+        counting.end();
     }
 
     private void giveUp(Turn turn) {
@@ -867,6 +874,7 @@ class Election implements Machine {
     private void adopt(View view, boolean known, long bound, long former, Turn turn) {
         if (!view.since(self).equals(adopted.since(self))) {
             confirmations.forgetAll(); // voters count what they have confirmed to leaders alone
+            triedAt = turn.now(); // the member that gave it away may be about to end
         }
         adopted = view;
         promised = view.id();
@@ -875,6 +883,9 @@ class Election implements Machine {
         record(turn);
         phase = Phase.ELECTED;
         date = Turn.NEVER;
+        if (view.leads(self)) {
+            countNoMore(turn);
+        }
         counting.end();
         counting.forget();
         dates.forget();

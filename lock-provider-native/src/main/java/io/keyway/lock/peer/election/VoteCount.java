@@ -89,7 +89,11 @@ final class VoteCount {
             Identifier other = vote.identifier();
             isBefore |= !other.member().equals(own.member()) && other.compareTo(own) < 0;
         }
-        return seat == Seat.LEFT || (isToMove() && isBefore);
+        return isToLeave() || (isToMove() && isBefore);
+    }
+
+    boolean isToLeave() {
+        return seat == Seat.LEFT;
     }
 
     boolean isToMove() {

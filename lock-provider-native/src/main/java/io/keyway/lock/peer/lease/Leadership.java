@@ -42,6 +42,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether this member decides on all names of its cluster; every member has one.
@@ -137,6 +138,10 @@ class Leadership implements Machine {
     private ViewId leads = ViewId.NONE;
     /** This member has voted for a later view than the one that it knows. */
     private boolean voted;
+    /** A question of a leader of a view that this member does not know yet, and who asks. */
+    private @Nullable Take early;
+
+    private String earlyFrom = "";
     /** When the lease of a former leader is over. */
     private long formerUntil = Turn.NEVER;
     /** How long it waits for the notes of members that do not answer. */
@@ -276,6 +281,11 @@ class Leadership implements Machine {
         leader = String.join(",", view.leaders());
         leads = view.since(leader);
         voted = false;
+        Take question = early;
+        early = null;
+        if (question != null) {
+            noted(earlyFrom, question, turn);
+        }
         if (!leader.equals(former)) {
             turn.tell(new LeadersElected(view.leaders()));
         }
@@ -418,10 +428,16 @@ class Leadership implements Machine {
                     awaited.put(client, formerUntil + SessionSettings.quarantine(ttl));
                 }
             });
-        } else if (Turn.due(takesUntil, turn.now()) || (late && notes.haveAnswered(others(turn)))) {
+        } else if (Turn.due(takesUntil, turn.now()) || (late && haveAnswered(turn))) {
             turn.goal(LeaderGoal.NOTES_LOST);
             beSilent();
         }
+    }
+
+    /** Whether enough have answered, and no other one can be asked now. */
+    private boolean haveAnswered(Turn turn) {
+        List<String> others = others(turn);
+        return 2 * (others.size() + 1) > members.size() && notes.haveAnswered(others);
     }
 
     /** The other members that can be spoken to. */
@@ -580,6 +596,9 @@ class Leadership implements Machine {
         boolean toLeader = leads() && said.seat().equals(seat);
         if (said instanceof Take && byLeader) {
             notes.answer(said.seat()).forEach(page -> turn.peers().send(member, page));
+        } else if (said instanceof Take take && take.seat().compareTo(leads) > 0) {
+            early = take;
+            earlyFrom = member;
         } else if (said instanceof Write write && byLeader) {
             Written answer = notes.heard(write);
             if (answer != null) {
@@ -675,6 +694,8 @@ class Leadership implements Machine {
         copy.notes = notes.copy();
         copy.leads = leads;
         copy.voted = voted;
+        copy.early = early;
+        copy.earlyFrom = earlyFrom;
         copy.formerUntil = formerUntil;
         copy.takesUntil = takesUntil;
         copy.awaited.putAll(awaited);
@@ -704,6 +725,8 @@ class Leadership implements Machine {
                 .value(stage)
                 .value(leads)
                 .put(voted)
+                .value(early)
+                .put(early == null ? "" : earlyFrom)
                 .time(formerUntil)
                 .time(takesUntil)
                 .time(completeAt)

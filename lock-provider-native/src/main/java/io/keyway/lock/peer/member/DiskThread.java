@@ -61,7 +61,7 @@ public final class DiskThread {
         try {
             CountDownLatch done = new CountDownLatch(1);
             thread.execute(done::countDown);
-            patiently(done::await);
+            patiently(PATIENCE_NANOS, done::await);
         } catch (RejectedExecutionException e) {
             LOG.debug("this host has ended", e);
         }
@@ -70,15 +70,20 @@ public final class DiskThread {
     /** Ends the thread; false if it is still busy after some seconds. An interrupt is kept for later. */
     public boolean end() {
         thread.shutdown();
-        return patiently(thread::awaitTermination);
+        return patiently(PATIENCE_NANOS, thread::awaitTermination);
     }
 
     private interface Wait {
         boolean until(long timeout, TimeUnit unit) throws InterruptedException;
     }
 
-    private static boolean patiently(Wait wait) {
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+    /** Waits for that long at most; false if in vain. An interrupt is kept for later. */
+    public static boolean await(CountDownLatch latch, long millis) {
+        return patiently(TimeUnit.MILLISECONDS.toNanos(millis), latch::await);
+    }
+
+    private static boolean patiently(long nanos, Wait wait) {
+        long deadline = System.nanoTime() + nanos;
         boolean interrupted = false;
         try {
             while (true) {

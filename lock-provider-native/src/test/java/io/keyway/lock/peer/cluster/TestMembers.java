@@ -186,7 +186,11 @@ final class TestMembers implements AutoCloseable {
     /** The same, of the cells of that number. */
     String leader(int shard) {
         Set<List<String>> heard = new HashSet<>();
-        running.values().forEach(member -> heard.add(member.leaders(shard)));
+        running.forEach((letter, member) -> {
+            if (!hasEnded(letter)) {
+                heard.add(member.leaders(shard));
+            }
+        });
         return running.keySet().stream()
                 .filter(letter -> heard.equals(Set.of(List.of(id(letter)))))
                 .findAny()

@@ -245,6 +245,49 @@ class ElectionScenariosTest {
         assertThat(node(world, leader).notices).contains(new SeatKept(), new SeatKept());
     }
 
+    @Test
+    void aLeaderKeepsItsSeatWhereTheOthersAreNoMajorityWithoutIt() {
+        ElectionWorld world = new ElectionWorld(id -> new Election(ONE_LEADER), "a", "b", "c").start();
+        world.pass(SECOND);
+        View view = world.view("a");
+        String leader = view.leaders().get(0);
+        world.call(leader, new ElectionCall.Settled(true));
+        world.end(others(leader).get(0));
+        world.pass(SECOND);
+        world.call(leader, new ElectionCall.HandOver());
+        assertThat(world.view(leader)).isEqualTo(view);
+        assertThat(node(world, leader).notices).contains(new SeatKept());
+    }
+
+    @Test
+    void aMemberThatEndsWithAllOthersDoesNotWaitForTheirVotes() {
+        ElectionWorld world = new ElectionWorld(id -> new Election(ONE_LEADER), "a", "b", "c").start();
+        world.pass(SECOND);
+        String leader = world.view("a").leaders().get(0);
+        world.call(leader, new ElectionCall.Settled(true));
+        others(leader).forEach(world::hold);
+        world.call(leader, new ElectionCall.HandOver());
+        assertThat(node(world, leader).notices).doesNotContain(new SeatKept());
+        others(leader).forEach(world::end);
+        world.pass(SECOND / 2);
+        assertThat(node(world, leader).notices).contains(new SeatKept());
+    }
+
+    @Test
+    void aMemberThatHasVotedForOneThatIsLostMissesTheLeaderAtOnce() {
+        ElectionWorld world = new ElectionWorld(id -> new Election(ONE_LEADER), "a", "b", "c").start();
+        world.pass(SECOND);
+        String leader = world.view("a").leaders().get(0);
+        world.call(leader, new ElectionCall.Settled(true));
+        others(leader).forEach(world::hold);
+        world.call(leader, new ElectionCall.HandOver());
+        world.end(leader); // before it has counted their votes
+        others(leader).forEach(world::release);
+        world.pass(SECOND);
+        assertElected(world, others(leader).toArray(new String[0]));
+        assertThat(world.view(others(leader).get(0)).leaders()).doesNotContain(leader);
+    }
+
     /** Of several shards: the first one prefers the first member. */
     private static ElectionWorld ranked(Map<String, Integer> priorities) {
         ElectionWorld world = new ElectionWorld(
