@@ -290,6 +290,10 @@ class BakeryLeader implements Machine, Promising {
         homes.unmeet();
         turn.timer(SEATED, Turn.NEVER);
         if (since.equals(ViewId.NONE)) {
+            if (!spoken.equals(since)) {
+                spoken = since; // the view without it may never count, and it have its seat again
+                record(high, turn);
+            }
             return;
         }
         high = Math.max(high, floorOfSeat(elected.recorded()));

@@ -75,7 +75,8 @@ import org.jspecify.annotations.Nullable;
  *       quarantine at least, and counts as shorter as soon as that is asked for; as longer, when it is recorded. So the
  *       longest that anybody of a majority knows is long enough ({@link LeaderBound}).
  *   <li>A life of a member that finds itself with the seat is silent again, unless a record says that a former life was
- *       open by that very seat.
+ *       open by that very seat. So is a member that has lost its seat, and with it all sessions, and has the very same
+ *       one again since nobody else counts by the view in which it had none.
  *   <li>A majority has recorded an epoch that is no lower than that of any token, before the token is granted; whoever
  *       gets the seat begins above what is recorded. So the tokens of a name rise.
  *   <li>The list of members changes only when this leader is open and a majority of them has all of its notes: then any
@@ -113,7 +114,7 @@ class Leadership implements Machine {
         OPEN
     }
 
-    /** That this member was open by the seat that it has since that view. */
+    /** That this member was open by the seat that it has since that view; NONE if it has lost that. */
     record Opened(ViewId since) implements DurableRecord {}
 
     private ViewId seat = ViewId.NONE;
@@ -294,6 +295,10 @@ class Leadership implements Machine {
                 turn.goal(LeaderGoal.DEPOSED);
             }
             seat = ViewId.NONE;
+            if (!opened.equals(seat)) {
+                opened = seat; // the view of that leader may never count, and this one have its seat again
+                turn.force(new Opened(seat));
+            }
             stage(Stage.FOLLOWING);
             turn.member().follow();
         } else if (!mine.equals(seat)) {

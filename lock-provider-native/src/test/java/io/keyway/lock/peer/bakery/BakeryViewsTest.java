@@ -84,6 +84,24 @@ class BakeryViewsTest {
                 .isEqualTo(2);
     }
 
+    /** A client of d holds by a and b; a, which has heard that it has lost its seat, has forgotten that. */
+    @Test
+    void v3_aLeaderThatHasLostItsSeatIsSilentWhenItHasTheSameOneAgain() {
+        BakeryWorld world = cut(new BakeryWorld(FIVE), List.of("d"), List.of("c"));
+        world.ask("d", 1);
+        world.run();
+        assertThat(world.holds("d")).containsExactly(1L);
+        world.electInVain("a", "e", "a");
+        List.of("a", "c", "e").forEach(world::hears);
+        world.ask("e", 2);
+        for (int i = 0; i < 3; i++) {
+            world.talk("e", "a"); // before a has heard of d again
+            world.talk("e", "c");
+        }
+        assertThat(world.holds("d")).containsExactly(1L);
+        assertThat(world.holders()).isEqualTo(1);
+    }
+
     @Test
     void aLifeThatFindsASeatInWhichAFormerOneHasSpokenSpeaksAtOnce() {
         BakeryWorld world = new BakeryWorld("a", "b", "c");

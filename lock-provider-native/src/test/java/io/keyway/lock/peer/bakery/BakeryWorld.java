@@ -105,6 +105,14 @@ final class BakeryWorld {
                 view.members());
     }
 
+    /** The same, and then a view that comes after the one before: no voter of it has heard of that one. */
+    void electInVain(String lost, String successor, String alone) {
+        View former = view;
+        elect(lost, successor);
+        hears(alone);
+        view = new View(new ViewId(view.id().round() + 1, successor, 1), former.seats(), false, former.members());
+    }
+
     /** A view with those members and the same leaders; nobody has heard of it yet. */
     void list(List<String> members, MemberNumbers numbers) {
         ViewId id = new ViewId(view.id().round() + 1, members.get(0), 1);

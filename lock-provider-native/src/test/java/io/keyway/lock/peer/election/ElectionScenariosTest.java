@@ -445,6 +445,28 @@ class ElectionScenariosTest {
         }
     }
 
+    /** It has heard alone that b was elected, and is not heard itself for a moment when another view is. */
+    @Test
+    void aLeaderMayGetTheVerySeatAgainThatItHasLost() {
+        ElectionWorld world = withOneLeader(FIVE);
+        View view = world.view("a");
+        ViewId lost = new ViewId(9, "b", 1);
+        for (String voter : List.of("c", "d", "e")) {
+            ElectionMessage.ElectionDate asks = new ElectionMessage.ElectionDate(
+                    KEY, lost, 0, new Identifier(1, 1, "b"), view.id(), lost, false, view.members());
+            world.say("b", voter, asks);
+        }
+        world.hold("a");
+        View ofB = new View(lost, List.of(new View.Seat("b", lost)), false, view.members());
+        world.say("b", "a", new ElectionMessage.Leaders(KEY, ofB, 0, 0));
+        world.end("b");
+        world.pass(20 * SECOND);
+        assertThat(node(world, "a").told)
+                .filteredOn(ElectionCall.Elected.class::isInstance)
+                .extracting(told -> ((ElectionCall.Elected) told).view().since("a"))
+                .containsExactly(view.id(), ViewId.NONE, view.id());
+    }
+
     @Test
     void aMemberThatKeepsItsFileKnowsItsViewAtOnce() {
         ElectionWorld world = new ElectionWorld(FIVE).start();
