@@ -58,7 +58,7 @@ public final class ClusterMember extends Member {
     private final OtherMembers others;
     private final Optional<Input.Command> leaving;
     private final @Nullable MemberAcceptor acceptor;
-    private volatile boolean removed;
+    private final AtomicBoolean removed = new AtomicBoolean();
     private final GroupNews news;
     /** Its cells are to give away what they lead. */
     private final AtomicBoolean leaves = new AtomicBoolean();
@@ -305,8 +305,9 @@ public final class ClusterMember extends Member {
         } else if (quarantined()) {
             long left = opensAt - System.nanoTime();
             LOG.info(
-                    "member {} grants nothing yet: leases of an earlier life may be held{}",
+                    "member {} grants nothing yet{}: leases of an earlier life may be held{}",
                     node(),
+                    elects && config.shards() > 1 ? " in some shards" : "",
                     left > 0 ? " for another " + MemberNotices.seconds(left) + " s" : "");
         } else if (!news.notReady().isEmpty()) {
             LOG.warn("member {} grants nothing: {}", node(), news.notReady());
@@ -360,8 +361,7 @@ public final class ClusterMember extends Member {
         if (notice instanceof ListChanged) {
             tellList(from.number());
         }
-        if (notice instanceof ListChanged && news.isRemoved() && !removed) {
-            removed = true;
+        if (notice instanceof ListChanged && news.isRemoved() && removed.compareAndSet(false, true)) {
             DiskThread.aside("keyway-" + node() + "-removed", () -> {
                 close();
                 ended.run();
@@ -401,7 +401,7 @@ public final class ClusterMember extends Member {
 
     /** Whether it has ended, or is about to, since it was removed from the list. */
     public boolean isRemoved() {
-        return removed;
+        return removed.get();
     }
 
     @Override

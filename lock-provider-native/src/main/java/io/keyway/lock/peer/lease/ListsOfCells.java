@@ -30,12 +30,21 @@ final class ListsOfCells {
         if (wanted == null || members.isEmpty()) {
             return Optional.empty();
         }
-        Optional<String> comes =
-                wanted.stream().filter(each -> !members.contains(each)).findFirst();
-        Optional<String> goes =
-                members.stream().filter(each -> !wanted.contains(each)).findFirst();
-        boolean adds = comes.isPresent() && (goes.isEmpty() || members.size() < Membership.MAX_MEMBERS);
-        return (adds ? comes : goes).map(member -> new ElectionCall.ChangeMembers(member, adds));
+        String comes = firstBeside(members, wanted);
+        String goes = firstBeside(wanted, members);
+        boolean adds = !comes.isEmpty() && (goes.isEmpty() || members.size() < Membership.MAX_MEMBERS);
+        String member = adds ? comes : goes;
+        return member.isEmpty() ? Optional.empty() : Optional.of(new ElectionCall.ChangeMembers(member, adds));
+    }
+
+    /** The first of those that is none of the others; empty if there is none. */
+    private static String firstBeside(List<String> others, List<String> those) {
+        for (String each : those) {
+            if (!others.contains(each)) {
+                return each;
+            }
+        }
+        return "";
     }
 
     /**
