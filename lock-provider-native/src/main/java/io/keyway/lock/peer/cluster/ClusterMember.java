@@ -122,6 +122,7 @@ public final class ClusterMember extends Member {
         config.security().checkListening(config.listen());
         DataDirectory directory = DataDirectory.open(config, cells, new SystemFacts());
         try {
+            MembershipGate.checkRegrouped(config, algorithm, directory.file(), directory.facts());
             return new ClusterMember(
                     config, cells, directory, MembershipGate.confirmation(config, algorithm, directory.file()), ended);
         } catch (IOException | RuntimeException e) {

@@ -6,13 +6,17 @@ import io.keyway.lock.peer.kernel.ClientView.Unreachable;
 import io.keyway.lock.peer.kernel.Turn;
 import io.keyway.lock.peer.member.Member;
 import io.keyway.lock.peer.member.MemberFile;
+import io.keyway.lock.peer.member.RecordFiles;
 import io.keyway.lock.peer.member.StartState;
+import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.service.Algorithm;
 import io.keyway.lock.peer.session.Incarnation;
 import io.keyway.lock.peer.session.SessionSettings;
 import io.keyway.lock.peer.session.WelcomeInfo;
+import java.io.IOException;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -109,6 +113,30 @@ final class MembershipGate implements PeerWatch.Watcher {
                 config.removedIds(),
                 SessionSettings.quarantine(Member.longestTtl(file, config.maxTtl())),
                 System.nanoTime());
+    }
+
+    /**
+     * With another number of shards members do not know any more which list counts, and all of them have to confirm the
+     * one that they are given: so it has to be the one by which they have counted before.
+     *
+     * @throws IllegalArgumentException if it is not, with what to do
+     * @throws IOException if the records of the member cannot be read
+     */
+    static void checkRegrouped(MemberConfig config, Algorithm algorithm, MemberFile file, MachineFacts facts)
+            throws IOException {
+        if (!file.isRegrouped()) {
+            return;
+        } else if (config.joins()) {
+            throw new IllegalArgumentException("this member has run with another number of shards than "
+                    + config.shards() + ": to change it, start all members with --members, not with --join");
+        }
+        for (Set<String> list : RecordFiles.lists(algorithm, file, facts)) {
+            if (!list.equals(new TreeSet<>(config.ids()))) {
+                throw new IllegalArgumentException("this member has run with another number of shards than "
+                        + config.shards() + ", and its list was " + String.join(",", list)
+                        + ": to change the number, start all of these with this list");
+            }
+        }
     }
 
     /** Whether that life of a member is the first use of its cluster. */

@@ -126,6 +126,9 @@ public final class Router<C extends Router.Connection> {
 
         @Nullable
         Unreachable trouble;
+
+        /** Since when it has trouble, if it has. */
+        long troubledAt;
     }
 
     /** The latest list, and the connections by the numbers of {@link MemberList#cell}, as far as they were needed. */
@@ -291,6 +294,7 @@ public final class Router<C extends Router.Connection> {
         Unreachable formerTrouble = known.trouble;
         known.welcome = welcome;
         known.trouble = why;
+        known.troubledAt = formerTrouble == null ? world.now() : known.troubledAt;
         if (welcome != null && welcome != formerWelcome) {
             known.opening.greeted(welcome, world.now());
             try {
@@ -377,7 +381,9 @@ public final class Router<C extends Router.Connection> {
             }
             // All members may have moved while this one was not looking. Who asks a leader looks for it everywhere,
             // but not for another number of cells.
-            if ((!isLed() || number(connection) > 0) && world.now() - foundAt > FIND_AGAIN_NANOS) {
+            boolean looksForAll = !isLed()
+                    || (number(connection) > 0 && world.now() - said(connection).troubledAt > FIND_AGAIN_NANOS);
+            if (looksForAll && world.now() - foundAt > FIND_AGAIN_NANOS) {
                 find();
             }
             return;

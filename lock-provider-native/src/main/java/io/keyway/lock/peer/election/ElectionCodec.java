@@ -63,6 +63,11 @@ public final class ElectionCodec {
         this.key = key;
     }
 
+    /** The members of the latest view that a record has; empty if it has none. */
+    public static List<String> members(DurableRecord record) {
+        return record instanceof Ballot ballot ? ballot.adopted().members() : List.of();
+    }
+
     /** Whether that is a message of an election. */
     public static boolean writes(Message message) {
         return message instanceof ElectionMessage;

@@ -120,6 +120,11 @@ final class FailoverCodec implements BodyCodec {
         }
 
         @Override
+        public List<String> members(DurableRecord record) {
+            return ElectionCodec.members(record);
+        }
+
+        @Override
         public void write(DurableRecord record, WireWriter out) {
             if (ElectionCodec.writes(record)) {
                 elections.write(record, out.flag(false));

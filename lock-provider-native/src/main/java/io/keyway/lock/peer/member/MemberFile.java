@@ -137,6 +137,11 @@ public final class MemberFile implements AutoCloseable {
         return found.moved();
     }
 
+    /** Whether the last life of this member had its names in other groups of cells, by the same algorithm. */
+    public boolean isRegrouped() {
+        return found.isRegrouped();
+    }
+
     /**
      * Why nothing counts that a former life of this member has left in a file beside this one; empty if it counts. What
      * is lost has to be so on disk before the first {@link #force}, by which this directory is this member's own again.

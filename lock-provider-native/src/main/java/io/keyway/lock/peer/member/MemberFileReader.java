@@ -46,6 +46,7 @@ public final class MemberFileReader {
      * @param sequence the highest sequence number in the file
      * @param list the member list of the last life; empty if there was none, or none that can be read
      * @param moved as of {@link MemberFile#moved}, as this file tells of the last life
+     * @param isRegrouped as of {@link MemberFile#isRegrouped}
      * @param waited whether that life had not opened under its list, and so did not know whom others serve
      * @param lost as of {@link MemberFile#lost}
      * @param provable whoever may believe in a grant of an earlier life has a byte of the present clients.lock
@@ -55,6 +56,7 @@ public final class MemberFileReader {
             long sequence,
             Optional<StoredList> list,
             boolean moved,
+            boolean isRegrouped,
             boolean waited,
             Optional<String> lost,
             boolean provable) {
@@ -62,6 +64,7 @@ public final class MemberFileReader {
                 new StartState.Missing(),
                 0,
                 Optional.empty(),
+                false,
                 false,
                 false,
                 Optional.of("the member file is missing"),
@@ -81,9 +84,10 @@ public final class MemberFileReader {
                 : newest.map(Whole::stored).filter(this::ofThisMember);
         Optional<StoredList> list = own.map(stored -> list(stored, now));
         boolean moved = own.filter(this::isMoved).isPresent();
+        boolean isRegrouped = own.filter(this::isRegrouped).isPresent();
         boolean waited = own.filter(stored -> !stored.record().listOpened()).isPresent();
         Optional<String> lost = lost(start, own, moved, now);
-        return new Found(start, sequence, list, moved, waited, lost, provable(a, b, newest, now));
+        return new Found(start, sequence, list, moved, isRegrouped, waited, lost, provable(a, b, newest, now));
     }
 
     /**
@@ -102,8 +106,12 @@ public final class MemberFileReader {
     }
 
     private boolean isMoved(StoredRecord stored) {
-        return stored.settings().algorithm() != settings.algorithm()
-                || regrouped.test(stored.settings().listHash());
+        return stored.settings().algorithm() != settings.algorithm() || isRegrouped(stored);
+    }
+
+    private boolean isRegrouped(StoredRecord stored) {
+        return stored.settings().algorithm() == settings.algorithm()
+                && regrouped.test(stored.settings().listHash());
     }
 
     /** The newest record in that file, if the life that wrote it may have left places that are kept. */
@@ -206,7 +214,7 @@ public final class MemberFileReader {
         if (stored.state() == State.FRESH) {
             return Optional.empty(); // nothing was granted, under whatever settings
         }
-        if (was.algorithm() == settings.algorithm() && regrouped.test(was.listHash())) {
+        if (isRegrouped(stored)) {
             return Optional.of("it was written with another number of shards");
         }
         if (was.listHash() != settings.listHash()) {

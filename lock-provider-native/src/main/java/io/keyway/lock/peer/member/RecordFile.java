@@ -121,6 +121,17 @@ public final class RecordFile implements AutoCloseable {
         }
     }
 
+    /**
+     * What a former run has left in that file, as far as it can be believed; changes nothing.
+     *
+     * @throws IOException as of {@link #open}
+     */
+    static List<DurableRecord> look(Path path, RecordCodec codec, MachineFacts facts) throws IOException {
+        try (RecordFile looked = new RecordFile(path, codec, facts)) {
+            return looked.find().isPresent() ? List.of() : looked.records();
+        }
+    }
+
     /** What a former run has forced is lost for that reason, unless it is already: an empty file takes its place. */
     void lose(String why) throws IOException {
         if (lost.isEmpty()) {

@@ -5,13 +5,18 @@ import io.keyway.lock.peer.kernel.DurableRecord;
 import io.keyway.lock.peer.kernel.Key;
 import io.keyway.lock.peer.os.MachineFacts;
 import io.keyway.lock.peer.service.Algorithm;
+import io.keyway.lock.peer.session.Membership;
 import io.keyway.lock.peer.wire.RecordCodec;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The files of records of a member: none if its algorithm forces nothing, one for each cell where these elect each on
@@ -51,9 +56,8 @@ public final class RecordFiles implements AutoCloseable {
         if (codec.isEmpty()) {
             return none();
         }
-        Path beside = file.path();
         int count = algorithm.electsInEachCell() ? cells : 1;
-        return open(beside.resolveSibling(RECORDS), count, codec.get(), facts, file.lost());
+        return open(first(file), count, codec.get(), facts, file.lost());
     }
 
     /** @param first the file of the first cell; the others have their numbers behind its name */
@@ -63,8 +67,7 @@ public final class RecordFiles implements AutoCloseable {
         RecordFiles opened = new RecordFiles(files);
         try {
             for (int i = 0; i < count; i++) {
-                Path path = i == 0 ? first : first.resolveSibling(first.getFileName() + "-" + i);
-                files.add(RecordFile.open(path, codec, facts, lost));
+                files.add(RecordFile.open(path(first, i), codec, facts, lost));
             }
             Optional<String> why = opened.lost();
             if (why.isPresent()) {
@@ -72,12 +75,42 @@ public final class RecordFiles implements AutoCloseable {
                 for (RecordFile file : files) {
                     file.lose(why.get());
                 }
+                for (int i = count; i < Membership.MAX_SHARDS; i++) {
+                    Files.deleteIfExists(path(first, i)); // of a run with more cells
+                }
             }
             return opened;
         } catch (IOException | RuntimeException e) {
             opened.close();
             throw e;
         }
+    }
+
+    /**
+     * The lists of members by which the groups of a former run count, as the records beside that file say.
+     *
+     * @throws IOException if they cannot be read
+     */
+    public static Set<Set<String>> lists(Algorithm algorithm, MemberFile file, MachineFacts facts) throws IOException {
+        Set<Set<String>> lists = new LinkedHashSet<>();
+        Optional<RecordCodec> codec = algorithm.records();
+        for (int i = 0; codec.isPresent() && i < Membership.MAX_SHARDS; i++) {
+            for (DurableRecord record : RecordFile.look(path(first(file), i), codec.get(), facts)) {
+                Set<String> members = new TreeSet<>(codec.get().members(record));
+                if (!members.isEmpty()) {
+                    lists.add(members);
+                }
+            }
+        }
+        return lists;
+    }
+
+    private static Path first(MemberFile file) {
+        return file.path().resolveSibling(RECORDS);
+    }
+
+    private static Path path(Path first, int cell) {
+        return cell == 0 ? first : first.resolveSibling(first.getFileName() + "-" + cell);
     }
 
     /** Why what a former run has forced is lost; empty if nothing of it is. */

@@ -2,6 +2,7 @@
 package io.keyway.lock.peer.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
 import io.keyway.lock.DeadlockException;
@@ -269,6 +270,12 @@ class FailoverShardsTest {
             members.end("a");
             members.end("b");
             members.shards(2);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> members.start("a", "ab", longest, false, "c"))
+                    .withMessageContaining("its list was " + String.join(",", members.ids("abc")));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> members.start("a", "bc", longest, false))
+                    .withMessageContaining("not with --join");
             members.start("a", "abc", longest, false);
             ClusterMember b = members.start("b", "abc", longest, false);
             await().during(longest.multipliedBy(2))

@@ -349,6 +349,9 @@ class RouterTest {
         led.turned(line(2), former, null);
         world.now = 60_000 * MS;
         led.turned(line(2), former, new Unreachable("there is no such cell", false));
+        assertThat(world.finders).as("it may be back soon").hasSize(1);
+        world.now = 66_000 * MS;
+        led.turned(line(2), former, new Unreachable("there is no such cell", false));
         Wire second = world.finders.get(1);
         led.turned(second, greeting(1, "a:1", "a:1", "b:1"), null);
         assertThat(world.spare).containsExactly(second);

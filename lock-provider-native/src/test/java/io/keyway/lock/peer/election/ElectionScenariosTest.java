@@ -458,7 +458,7 @@ class ElectionScenariosTest {
         }
         world.hold("a");
         View ofB = new View(lost, List.of(new View.Seat("b", lost)), false, view.members());
-        world.say("b", "a", new ElectionMessage.Leaders(KEY, ofB, 0, 0));
+        world.say("b", "a", new ElectionMessage.Leaders(KEY, ofB, 0, 0, false));
         world.end("b");
         world.pass(20 * SECOND);
         assertThat(node(world, "a").told)

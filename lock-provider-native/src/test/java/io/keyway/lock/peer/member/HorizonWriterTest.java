@@ -4,6 +4,7 @@ package io.keyway.lock.peer.member;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.keyway.lock.peer.counter.CounterAlgorithm;
+import io.keyway.lock.peer.counter.CounterMessage.Tally;
 import io.keyway.lock.peer.kernel.Input;
 import io.keyway.lock.peer.net.CellHost;
 import io.keyway.lock.peer.os.BootClock;
@@ -229,6 +230,24 @@ class HorizonWriterTest {
             facts.file(directory.resolve("member"));
             facts.pass(Duration.ofSeconds(15));
             waited = waited.plusSeconds(15);
+        }
+    }
+
+    @Test
+    void recordsGoToTheFileOfTheirCell() throws Exception {
+        Path first = directory.resolve("records");
+        try (RecordFiles records = RecordFiles.open(first, 2, CODEC, facts, Optional.empty())) {
+            HorizonWriter writer = new HorizonWriter(
+                    file, records, facts, disk, 5, SECOND, facts.nano, facts.nano, true, 0, this::check, failures::add);
+            Tally one = new Tally(CounterAlgorithm.key("a"), List.of(1L));
+            Tally other = new Tally(CounterAlgorithm.key("a"), List.of(2L));
+            writer.promise(cells.get(0), 0, one, 1);
+            writer.promise(cells.get(1), 1, other, 7);
+            disk.drain();
+            assertThat(cells.get(1).forced).containsExactly(7L);
+            assertThat(RecordFile.look(first, CODEC, facts)).containsExactly(one);
+            assertThat(RecordFile.look(directory.resolve("records-1"), CODEC, facts))
+                    .containsExactly(other);
         }
     }
 

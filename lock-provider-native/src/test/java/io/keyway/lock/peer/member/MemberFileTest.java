@@ -857,6 +857,7 @@ class MemberFileTest {
                 new MemberSettings("cluster", "node", 7, 2, Duration.ofSeconds(60), 1, "(dev=1,ino=2)", List.of("n"));
         try (MemberFile file = MemberFile.open(path, facts, more, hash -> hash == 5)) {
             assertThat(file.moved()).isTrue();
+            assertThat(file.isRegrouped()).isTrue();
             assertThat(file.lost()).isPresent();
             assertThat(file.list().orElseThrow().opened()).isFalse();
             assertThat(file.quarantine().reason()).contains("another number of shards");

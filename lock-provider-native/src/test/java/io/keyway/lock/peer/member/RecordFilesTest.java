@@ -59,6 +59,11 @@ class RecordFilesTest {
             assertThat(of(again, 1)).containsExactly(tally(2));
             assertThat(of(again, 2)).containsExactly(tally(4));
         }
+        String lost = "of other groups";
+        try (RecordFiles fewer = RecordFiles.open(directory.resolve("records"), 2, CODEC, facts, Optional.of(lost))) {
+            assertThat(fewer.lost()).contains(lost);
+            assertThat(directory.resolve("records-2")).doesNotExist();
+        }
     }
 
     @Test
