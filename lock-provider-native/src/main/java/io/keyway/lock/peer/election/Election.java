@@ -526,7 +526,10 @@ class Election implements Machine {
             sayLeaders(member, turn); // too late: the election is over
         }
         long theirs = turn.now() + wish.left();
-        if (phase == Phase.PAUSE && theirs - date < 0) {
+        // One that wants to replace a leader may ask for long whether others agree, which this one cannot if it is
+        // stuck.
+        boolean waits = !wish.replaces() || !isStuck();
+        if (phase == Phase.PAUSE && waits && theirs - date < 0) {
             date = theirs + VOTING; // the smallest date counts; this one is for the case that nothing comes of it
         }
     }

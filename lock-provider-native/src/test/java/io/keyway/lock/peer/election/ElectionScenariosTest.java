@@ -288,6 +288,29 @@ class ElectionScenariosTest {
         assertThat(world.view(others(leader).get(0)).leaders()).doesNotContain(leader);
     }
 
+    /** One that has voted for another view without result, and one that wants to replace a leader alone. */
+    @Test
+    void aMemberThatNeedsAnElectionDoesNotWaitForOneThatNeedsItsAgreement() {
+        ElectionWorld world = new ElectionWorld(id -> new Election(ONE_LEADER), "a", "b", "c", "d").start();
+        world.pass(SECOND);
+        ViewId view = world.view("c").id();
+        ViewId lost = new ViewId(9, "d", 1);
+        List<String> all = List.of("a", "b", "c", "d");
+        Identifier ofB = new Identifier(Identifier.USUAL, 1, "b");
+        Identifier ofD = new Identifier(Identifier.USUAL, 1, "d");
+        world.say("d", "c", new ElectionMessage.ElectionDate(KEY, lost, 0, ofD, view, lost, false, all));
+        assertThat(node(world, "c").election.promised()).isEqualTo(lost);
+        for (int i = 0; i < 100; i++) {
+            world.pass(SECOND / 10);
+            world.say(
+                    "b",
+                    "c",
+                    new ElectionMessage.ElectionDate(KEY, ViewId.NONE, SECOND / 20, ofB, view, view, true, all));
+        }
+        assertThat(world.view("c").id()).isGreaterThan(lost);
+        assertElected(world, "a", "b", "c", "d");
+    }
+
     /** Of several shards: the first one prefers the first member. */
     private static ElectionWorld ranked(Map<String, Integer> priorities) {
         ElectionWorld world = new ElectionWorld(
