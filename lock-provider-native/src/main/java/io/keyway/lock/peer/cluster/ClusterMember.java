@@ -416,13 +416,10 @@ public final class ClusterMember extends Member {
 
     /** Another member is to lead before this one ends: its clients go on there at once. */
     private void leave() {
-        if (leaving.isEmpty() || !news.leads()) {
-            return;
-        }
         if (leaves.compareAndSet(false, true)) {
-            cells().forEach(cell -> cell.loop().post(leaving.get()));
+            leaving.ifPresent(command -> cells().forEach(cell -> cell.loop().post(command)));
         }
-        if (!DiskThread.await(left, LEAVE_MILLIS)) {
+        if (news.leads() && leaving.isPresent() && !DiskThread.await(left, LEAVE_MILLIS)) {
             LOG.info("member {} ends though it leads: no other member has taken over in time", node());
         }
     }

@@ -16,7 +16,6 @@ import io.keyway.lock.peer.session.WelcomeInfo;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -117,7 +116,8 @@ final class MembershipGate implements PeerWatch.Watcher {
 
     /**
      * With another number of shards members do not know any more which list counts, and all of them have to confirm the
-     * one that they are given: so it has to be the one by which they have counted before.
+     * one that they are given. So that has to have all members of those by which this one has counted: a member that
+     * has proposed the step to the next list is in the former one, and has recorded it.
      *
      * @throws IllegalArgumentException if it is not, with what to do
      * @throws IOException if the records of the member cannot be read
@@ -131,10 +131,10 @@ final class MembershipGate implements PeerWatch.Watcher {
                     + config.shards() + ": to change it, start all members with --members, not with --join");
         }
         for (Set<String> list : RecordFiles.lists(algorithm, file, facts)) {
-            if (!list.equals(new TreeSet<>(config.ids()))) {
+            if (!config.ids().containsAll(list)) {
                 throw new IllegalArgumentException("this member has run with another number of shards than "
                         + config.shards() + ", and its list was " + String.join(",", list)
-                        + ": to change the number, start all of these with this list");
+                        + ": to change the number, start all members of the latest list with it, these among them");
             }
         }
     }
@@ -185,7 +185,10 @@ final class MembershipGate implements PeerWatch.Watcher {
         troubles.over(node);
         LOG.info("member {} {} with epoch {}", node, anew ? "has started anew" : "joined", welcome.epoch());
         boolean knowsList = elastic && confirmation.awaited().isEmpty();
-        if (!knowsList && !welcome.members().equals(members)) {
+        boolean isSame = elastic
+                ? Set.copyOf(welcome.members()).equals(Set.copyOf(members))
+                : welcome.members().equals(members);
+        if (!knowsList && !isSame) {
             LOG.error("member {} runs with the list {}, and {} with {}", node, welcome.members(), self, members);
             return;
         }

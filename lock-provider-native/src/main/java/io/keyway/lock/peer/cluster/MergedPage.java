@@ -42,6 +42,11 @@ final class MergedPage {
         missing--;
     }
 
+    /** There are more authorities than were asked. */
+    void incomplete(String why) {
+        silent.add(why);
+    }
+
     /** Nobody is left to be waited for. */
     boolean complete() {
         return missing == 0;

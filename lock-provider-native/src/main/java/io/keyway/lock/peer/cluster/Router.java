@@ -351,6 +351,9 @@ public final class Router<C extends Router.Connection> {
         Latest<C> known = latest;
         if (known == null || !told.equals(known.routes)) {
             everKnown.add(told);
+            if (known != null && known.routes.shards() != told.shards()) {
+                surveys.values().forEach(survey -> survey.incomplete("the number of shards has changed; ask again"));
+            }
             latest = new Latest<>(told);
             world.learned(told);
             connections.forEach((to, connection) -> {
@@ -378,6 +381,9 @@ public final class Router<C extends Router.Connection> {
         if (connection != finder) {
             if (known != null) {
                 dismissStranger(connection, known.routes);
+            }
+            if (isLed() && known != null && number(connection) >= known.routes.shards()) {
+                connection.post(new Input.Dismissed()); // what was posted while the number became smaller
             }
             // All members may have moved while this one was not looking. Who asks a leader looks for it everywhere,
             // but not for another number of cells.

@@ -95,7 +95,9 @@ class Election implements Machine {
 
     private static final long AGAIN = 500 * MILLI;
     /** A member has been there for so long before a seat moves to it. */
-    private static final long STEADY = 5_000 * MILLI;
+    private static final long STEADY = 10_000 * MILLI;
+    /** A member that does not want a seat is asked again after so long. */
+    private static final long UNWANTED = 60_000 * MILLI;
 
     /** For so many of the longest leases others count what a member has said: those of a leader of a bakery. */
     private static final int LONGEST_WORD = 2;
@@ -168,8 +170,10 @@ class Election implements Machine {
 
     /** Since when each member is there. */
     private final TreeMap<String, Long> met = new TreeMap<>();
-    /** Those that do not come before this one, whatever its rank says: an operator has given them other priorities. */
-    private final Set<String> behind = new TreeSet<>();
+    /** Members that did not want the seat of this one though they come first, and until when they are not asked again. */
+    private final TreeMap<String, Long> behind = new TreeMap<>();
+    /** This member is about to end. */
+    private boolean leaves;
     /** When this member has got its seat, or has tried last to give it to one that comes before it. */
     private long triedAt = Turn.NEVER;
 
@@ -237,6 +241,8 @@ class Election implements Machine {
             unconfirmed.remove(down.member());
             met.remove(down.member());
             change.isGone(down.member());
+        } else if (call instanceof PeerView.PeerTrusted again) {
+            meets(again.member(), turn);
         } else if (call instanceof PeerView.Stranger stranger && forgot && started) {
             greets(stranger.member(), turn);
         } else if (call instanceof ChangeMembers wish && started) {
@@ -563,9 +569,14 @@ class Election implements Machine {
         say(member, own, turn);
     }
 
-    /** Its vote, before it votes: it names the lists for which it has voted before (J2). */
+    /**
+     * Its vote, before it votes: it names the lists for which it has voted before (J2). A member that could not serve
+     * with the seat wants it only if no other one does.
+     */
     Vote own(ViewId round, Turn turn) {
-        return new Vote(settings.key(), round, identifier(), latest(), recorded, left(turn), lists.open());
+        boolean isReady = adopted.leads(self) || (!leaves && !turn.member().quarantined() && hearsMajority(turn));
+        Identifier identifier = isReady ? identifier() : identifier(Identifier.OFF);
+        return new Vote(settings.key(), round, identifier, latest(), recorded, left(turn), lists.open());
     }
 
     private void vote(ViewId round, List<String> list, Turn turn) {
@@ -658,8 +669,7 @@ class Election implements Machine {
             if (counting.isOpen()) {
                 count(turn);
             }
-            boolean isLost = !counting.isOpen() && isSilent(promised.proposer(), turn);
-            if (phase == Phase.VOTING && (isLost || Turn.due(date, turn.now()))) {
+            if (phase == Phase.VOTING && Turn.due(date, turn.now())) {
                 giveUp(turn);
             }
         } else {
@@ -749,6 +759,7 @@ class Election implements Machine {
      * counts the votes, and adopts the view before anybody else hears of it.
      */
     private void handOver(Turn turn) {
+        leaves = true;
         List<String> others = new ArrayList<>(members);
         others.removeIf(member -> !isFit(member, turn));
         if (mayLeave() && MemberLists.isMajority(others, members)) {
@@ -761,7 +772,6 @@ class Election implements Machine {
     private void meets(String member, Turn turn) {
         if (ranks.shards() > 1) {
             met.put(member, turn.now());
-            behind.remove(member);
         }
     }
 
@@ -783,7 +793,7 @@ class Election implements Machine {
             before &= !member.equals(self);
             Long since = met.get(member);
             boolean steady = since != null && turn.now() - since >= STEADY && isFit(member, turn);
-            found |= before && steady && !behind.contains(member);
+            found |= before && steady && Turn.due(behind.getOrDefault(member, turn.now()), turn.now());
         }
         return found;
     }
@@ -844,7 +854,7 @@ class Election implements Machine {
         if (seating.replaces()) {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         } else if (counting.isToMove()) {
-            counting.votes().forEach(vote -> behind.add(vote.identifier().member()));
+            counting.votes().forEach(vote -> behind.put(vote.identifier().member(), turn.now() + UNWANTED));
         }
         View view = last.listed(counting.base()).next(counting.view(), seating.seats(), target);
         adopt(view, false, counting.recorded(settings.bounds()), formerUntil, turn);
@@ -1136,7 +1146,8 @@ class Election implements Machine {
         copy.unconfirmed.putAll(unconfirmed);
         copy.early.putAll(early);
         copy.met.putAll(met);
-        copy.behind.addAll(behind);
+        copy.behind.putAll(behind);
+        copy.leaves = leaves;
         copy.triedAt = triedAt;
         copy.change = change.copy();
         copy.settled = settled;
@@ -1171,8 +1182,9 @@ class Election implements Machine {
         confirmations.encode(out);
         out.put(unconfirmed.size());
         unconfirmed.forEach((member, since) -> out.put(member).time(since));
-        out.time(triedAt).value(behind).put(met.size());
+        out.time(triedAt).put(leaves).put(met.size()).put(behind.size());
         met.forEach((member, since) -> out.put(member).time(since));
+        behind.forEach((member, until) -> out.put(member).time(until));
         out.value(early).time(leased).time(formerUntil).time(lookAt).put(wanted).put(granted);
     }
 }

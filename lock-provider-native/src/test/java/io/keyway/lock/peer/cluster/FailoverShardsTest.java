@@ -104,6 +104,9 @@ class FailoverShardsTest {
         members.end("b");
         await().atMost(Patience.of(PATIENCE))
                 .untilAsserted(() -> assertThat(leads()).isEqualTo(Map.of("a", 3, "c", 3)));
+        members.start("b", "abc", LONGEST, false);
+        await().atMost(Patience.of(PATIENCE))
+                .untilAsserted(() -> assertThat(leads()).isEqualTo(Map.of("a", 2, "b", 2, "c", 2)));
     }
 
     @Test
