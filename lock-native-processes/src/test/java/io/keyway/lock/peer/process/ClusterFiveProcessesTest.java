@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterFiveProcessesTest {
     private static final Duration TTL = Patience.of(Duration.ofSeconds(2));
     private static final Duration PATIENT = Patience.of(Duration.ofSeconds(30));
-    private static final Duration HURRIED = Duration.ofSeconds(1);
+    private static final Duration HURRIED = TTL.dividedBy(2);
 
     @TempDir
     static Path directory;

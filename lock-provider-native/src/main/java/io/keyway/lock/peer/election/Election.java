@@ -847,10 +847,10 @@ class Election implements Machine {
         } else if (!target.equals(counting.base())) {
             turn.goal(ListGoal.LIST_CHANGED);
         }
-        String leaves = counting.leaves(identifier(settings.priority())) ? self : "";
-        Seating seating = Seating.of(last, leaves, counting, seats(target), each -> isThere(each, turn));
+        String leaver = counting.leaves(identifier(settings.priority())) ? self : "";
+        Seating seating = Seating.of(last, leaver, counting, seats(target), each -> isThere(each, turn));
         // A view that this member did not know has a leader of its own, which may be leased it.
-        boolean over = !leaves.isEmpty() && last.id().equals(adopted.id());
+        boolean over = !leaver.isEmpty() && last.id().equals(adopted.id());
         if (seating.replaces()) {
             turn.goal(ElectionGoal.LEADER_REPLACED);
         } else if (counting.isToMove()) {

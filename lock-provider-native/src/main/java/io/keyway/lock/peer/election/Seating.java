@@ -37,10 +37,10 @@ final class Seating {
     /**
      * Of a view for which enough have voted.
      *
-     * @param leaves a leader that gives its seat away; empty if none does
+     * @param leaver a leader that gives its seat away; empty if none does
      * @param heard whether a member is heard that has not voted
      */
-    static Seating of(View last, String leaves, VoteCount votes, int count, Predicate<String> heard) {
+    static Seating of(View last, String leaver, VoteCount votes, int count, Predicate<String> heard) {
         Seating seating = new Seating(last, votes.view(), votes.list(), count);
         List<Identifier> voters = new ArrayList<>();
         for (Vote vote : votes.votes()) {
@@ -48,7 +48,7 @@ final class Seating {
                 voters.add(vote.identifier());
             }
         }
-        seating.stay(leader -> !leader.equals(leaves) && (votes.hasVoted(leader) || heard.test(leader)));
+        seating.stay(leader -> !leader.equals(leaver) && (votes.hasVoted(leader) || heard.test(leader)));
         seating.giveTo(voters);
         seating.fillWithAbsent();
         return seating;
