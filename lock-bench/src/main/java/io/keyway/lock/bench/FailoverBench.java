@@ -112,10 +112,8 @@ final class FailoverBench implements Callable<Integer> {
     }
 
     private void print(String contender, String victim, List<Run> ofThem) {
-        List<Double> seconds = ofThem.stream()
-                .map(run -> run.pause.toMillis() / 1e3)
-                .sorted()
-                .toList();
+        List<Double> seconds =
+                ofThem.stream().map(run -> run.pause.toMillis() / 1e3).sorted().toList();
         out.printf(
                 Locale.ROOT,
                 "| %s | %s | %.2f | %.2f | %d of %d |%n",

@@ -195,7 +195,8 @@ final class Stores {
     /** Starts as many servers as one cluster of that contender; clients have no cache. */
     Entrant.Store cluster(String name, int size) throws IOException {
         return switch (name) {
-            case "keyway" -> together("failover", size, "&cache=off", ground.directory("members"), Program.classPath(), false);
+            case "keyway" ->
+                together("failover", size, "&cache=off", ground.directory("members"), Program.classPath(), false);
             case "curator" -> ensemble("curator", size, "", "");
             case "hazelcast" -> hazelcast(size);
             default -> throw new IllegalArgumentException("no contender with a cluster is called " + name);
@@ -209,9 +210,7 @@ final class Stores {
         List<Program> programs = new ArrayList<>();
         for (int port : ports) {
             Path config = ground.directory("hazelcast").resolve("hazelcast.xml");
-            Files.writeString(
-                    config,
-                    """
+            Files.writeString(config, """
                     <hazelcast xmlns="http://www.hazelcast.com/schema/config">
                       <properties>
                         <property name="hazelcast.phone.home.enabled">false</property>
@@ -232,8 +231,8 @@ final class Stores {
                         <session-heartbeat-interval-seconds>3</session-heartbeat-interval-seconds>
                       </cp-subsystem>
                     </hazelcast>
-                    """
-                            .formatted(port, "<member>" + all.replace(",", "</member><member>") + "</member>", size, size));
+                    """.formatted(
+                            port, "<member>" + all.replace(",", "</member><member>") + "</member>", size, size));
             programs.add(ground.program(
                     "hazelcast",
                     Program.java(
@@ -283,8 +282,7 @@ final class Stores {
         for (int i = 0; i < size; i++) {
             awaitPort(ports.get(i), programs.get(i));
         }
-        return new Entrant.Store(
-                kind, scheme + addresses(ports) + path, ids(programs), Program.classPath(), programs);
+        return new Entrant.Store(kind, scheme + addresses(ports) + path, ids(programs), Program.classPath(), programs);
     }
 
     private static Optional<String> redisServer() {

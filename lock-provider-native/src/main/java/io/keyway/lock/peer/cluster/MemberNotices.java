@@ -51,8 +51,8 @@ final class MemberNotices {
                     .log("{}{} at member {}{}", changed.type(), of(shard), node, silent(changed.silent()));
         } else if (notice instanceof Forgotten forgotten) {
             log.warn(
-                    "member {} has lost what it promised to the others{}, and takes no part before most of them, or all,"
-                            + " have said what they know of it; missing: {}",
+                    "member {} has lost what it promised to the others{}, and takes no part before most of them, or"
+                            + " all, have said what they know of it; missing: {}",
                     node,
                     shard.isEmpty() ? "" : " in" + shard,
                     String.join(", ", forgotten.missing()));

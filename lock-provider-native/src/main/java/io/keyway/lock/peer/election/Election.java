@@ -170,7 +170,7 @@ class Election implements Machine {
 
     /** Since when each member is there. */
     private final TreeMap<String, Long> met = new TreeMap<>();
-    /** Members that did not want the seat of this one though they come first, and until when they are not asked again. */
+    /** Members that did not want the seat of this one though they come first, and when they are asked again. */
     private final TreeMap<String, Long> behind = new TreeMap<>();
     /** This member is about to end. */
     private boolean leaves;

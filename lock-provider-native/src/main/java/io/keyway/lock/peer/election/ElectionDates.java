@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Which of the other members has said that it wants an election, since the last view, and when. No member takes its wish
- * back: one that hears its leader again says no more that it wants an election.
+ * Which of the other members has said that it wants an election, since the last view, and when. No member takes its
+ * wish back: one that hears its leader again says no more that it wants an election.
  */
 final class ElectionDates {
     /** @param heard when it came */

@@ -25,12 +25,13 @@ import org.slf4j.LoggerFactory;
  *   <li><i>The records.</i> What has no time was forced as a record: votes, seats, "open by the seat since this view",
  *       tickets. A machine that finds no record has none that counts. It does not conclude from the end of a quarantine
  *       that there was none: what was not learned again is still lost after any number of starts.
- *   <li><i>The directory is one.</i> If one of its files (of which each cell may have its own) is missing, damaged, empty, of another member or algorithm, or
- *       not the one that was written (a copy, a file that was restored or changed), all records are lost and the run
- *       waits as if its disk were new. They are removed from the disk before the run forces anything, since its first
- *       record makes the directory its own again. So a run may be killed at any moment of its start: the next one finds
- *       the directory as this one did, or without records. Once the first record is on disk, so is its horizon: from
- *       then on a file without records is no loss ({@link RecordFile#counts}), and the next run waits for the rest.
+ *   <li><i>The directory is one.</i> If one of its files (of which each cell may have its own) is missing, damaged,
+ *       empty, of another member or algorithm, or not the one that was written (a copy, a file that was restored or
+ *       changed), all records are lost and the run waits as if its disk were new. They are removed from the disk before
+ *       the run forces anything, since its first record makes the directory its own again. So a run may be killed at
+ *       any moment of its start: the next one finds the directory as this one did, or without records. Once the first
+ *       record is on disk, so is its horizon: from then on a file without records is no loss
+ *       ({@link RecordFile#counts}), and the next run waits for the rest.
  * </ul>
  *
  * @param quarantine how long nothing may be granted, from the moment of the computation
