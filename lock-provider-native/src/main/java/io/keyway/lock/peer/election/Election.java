@@ -726,12 +726,17 @@ class Election implements Machine {
             }
             return first;
         }
-        if (replaces && !MemberLists.isMajority(dates.agree(self, adopted.id(), turn.now()), members)) {
+        if (replaces && !MemberLists.isMajority(agree(turn), members)) {
             date = turn.now() + spread(turn); // the others may come to miss that leader too
             sayDate(turn);
             return false;
         }
         return true;
+    }
+
+    /** Those that want to replace a leader of its view, too, and have said so not long ago. */
+    private Set<String> agree(Turn turn) {
+        return dates.agree(self, adopted.id(), turn.now() - Math.max(2 * VOTING, lease(turn)));
     }
 
     // Votes

@@ -19,7 +19,7 @@ final class ElectionDates {
     private record Wish(ElectionDate date, long heard) {}
 
     private final TreeMap<String, Wish> wishes = new TreeMap<>();
-    /** A member that wants an election says so again when it looks after so long; a wish counts for twice that. */
+    /** A member that wants an election says so again when it looks after so long. */
     private final long again;
     /** When this member has said so to all; {@link Turn#NEVER} if it has not. */
     private long saidAt = Turn.NEVER;
@@ -61,12 +61,12 @@ final class ElectionDates {
         return smallest;
     }
 
-    /** Those that want one now and know that view as the latest one, with that member. */
-    Set<String> agree(String self, ViewId view, long now) {
+    /** Those that have said so after that time and know that view as the latest one, with that member. */
+    Set<String> agree(String self, ViewId view, long since) {
         Set<String> agree = new TreeSet<>(Set.of(self));
         for (Map.Entry<String, Wish> other : wishes.entrySet()) {
             Wish wish = other.getValue();
-            if (now - wish.heard() < 2 * again && wish.date().adopted().equals(view)) {
+            if (wish.heard() - since > 0 && wish.date().adopted().equals(view)) {
                 agree.add(other.getKey());
             }
         }
