@@ -21,7 +21,7 @@ public interface Contender extends AutoCloseable {
         return take(name);
     }
 
-    /** Returns whether somebody holds that lock: a try that does not wait, and a release if it succeeds. */
+    /** Returns whether a client holds that lock: a try that does not wait, and a release if it succeeds. */
     default boolean isTaken(String lock) throws Exception {
         throw new UnsupportedOperationException(name() + " is not asked for it");
     }

@@ -32,7 +32,7 @@ final class FailoverBench implements Callable<Integer> {
         KILL,
         /** The process stands still: its connections stay open, and nothing answers. */
         STOP,
-        /** The process is told to end, and ends in order. */
+        /** The process gets SIGTERM, and ends in order. */
         END
     }
 
@@ -172,10 +172,11 @@ final class FailoverBench implements Callable<Integer> {
                     continue;
                 }
                 long now = System.nanoTime();
-                long pause = now - last - BETWEEN.toNanos();
+                longest.accumulateAndGet(now - last - BETWEEN.toNanos(), Math::max);
                 last = now;
-                longest.accumulateAndGet(pause, Math::max);
             }
+            // What has failed until now is a pause, too.
+            longest.accumulateAndGet(System.nanoTime() - last - BETWEEN.toNanos(), Math::max);
         } catch (InterruptedException e) {
             throw new IllegalStateException("interrupted", e);
         }

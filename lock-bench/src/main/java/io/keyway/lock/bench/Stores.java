@@ -203,7 +203,7 @@ final class Stores {
         };
     }
 
-    /** Members of the CP subsystem, all of them, with its defaults but for the time of a session. */
+    /** Members of the CP subsystem, all of them, with its defaults except for the time of a session. */
     private Entrant.Store hazelcast(int size) throws IOException {
         List<Integer> ports = freePorts(size);
         String all = addresses(ports);

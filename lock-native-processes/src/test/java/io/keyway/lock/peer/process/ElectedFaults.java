@@ -93,7 +93,7 @@ final class ElectedFaults implements Nemesis.Servers {
     }
 
     /** The same, with members that have that many cells. */
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    @SuppressWarnings("SystemOut") // figures of the soak
     static void histories(
             String algorithm,
             int shards,

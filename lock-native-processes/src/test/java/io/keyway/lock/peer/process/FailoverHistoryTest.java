@@ -46,7 +46,7 @@ class FailoverHistoryTest {
 
     @Test
     @Tag("soak")
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    @SuppressWarnings("SystemOut") // figures of the soak
     void membersWithShardsComeAndGo() throws Exception {
         System.out.println(MemberReplacements.histories("failover", SHARDS, directory, NAMES, ELECT_WITHIN));
     }
@@ -73,7 +73,7 @@ class FailoverHistoryTest {
     /** An operator replaces one machine after another. */
     @Test
     @Tag("soak")
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    @SuppressWarnings("SystemOut") // figures of the soak
     void membersComeAndGo() throws Exception {
         System.out.println(MemberReplacements.histories("failover", directory, NAMES, ELECT_WITHIN));
     }
@@ -88,7 +88,7 @@ class FailoverHistoryTest {
         ElectedFaults.histories("failover", directory, true, GRANTED_WITHIN, ELECT_WITHIN);
     }
 
-    @SuppressWarnings("SystemOut") // figures for whoever runs the soak
+    @SuppressWarnings("SystemOut") // figures of the soak
     private void histories(int shards, int count, long seed, int members, int clients, Duration within)
             throws Exception {
         Cluster cluster = new Cluster("failover", directory, members, 0, clients, ClusterFaults.TTL);

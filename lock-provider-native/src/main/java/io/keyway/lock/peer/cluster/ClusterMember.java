@@ -231,7 +231,7 @@ public final class ClusterMember extends Member {
             Cell cell = factory.member(
                     first.ofShard(shard),
                     elects
-                            ? here // whichever member leads
+                            ? here // at each member
                             : config.members().decidedBy(config.node(), shard, config.shards()),
                     epoch(),
                     opensAt,
@@ -388,8 +388,8 @@ public final class ClusterMember extends Member {
     }
 
     /**
-     * Who leads, as this one has heard; empty if it has not, or none does by its algorithm. Where each cell elects,
-     * those that lead one of them.
+     * The members that lead, as this one has heard; empty if it has not, or none does by its algorithm. Where each cell
+     * elects, those that lead one of them.
      */
     public List<String> leaders() {
         return news.leaders();

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the cells of a member have told of their groups last: one group for each cell where each cell elects, else one
- * for all of them. On any thread.
+ * The last news that the cells of a member have of their groups: one group for each cell where each cell elects, else
+ * one for all of them. On any thread.
  */
 final class GroupNews {
     private static final String NOBODY_YET = "too few members have answered yet";
@@ -24,7 +24,7 @@ final class GroupNews {
         List<String> leaders = List.of();
         /** Why no lock can be had though the member is open; empty if locks can. */
         String notReady;
-        /** The list of the group; empty before it was told. */
+        /** The list of the group; empty before there is news of it. */
         List<String> members = List.of();
         /** This member leads, and cannot give that away now. */
         boolean keeps;
@@ -36,7 +36,7 @@ final class GroupNews {
 
     private final String node;
     private final List<Group> groups = new ArrayList<>();
-    /** A group has told that this member was removed from it. */
+    /** This member was removed from the list of a group. */
     private boolean removed;
 
     /** @param tellsReadiness as of {@link io.keyway.lock.peer.service.Algorithm#tellsReadiness} */
@@ -56,7 +56,7 @@ final class GroupNews {
         return groups.size() == 1 ? "" : " shard " + cell + " of " + groups.size();
     }
 
-    /** That cell has told that. */
+    /** A notice of that cell. */
     synchronized void heard(int cell, Notice notice) {
         Group group = group(cell);
         if (notice instanceof LeadersElected elected) {
@@ -85,17 +85,17 @@ final class GroupNews {
         return left;
     }
 
-    /** Who is a member of that group; empty if that was not told. */
+    /** The members of that group; empty before there is news of them. */
     synchronized List<String> members(int cell) {
         return group(cell).members;
     }
 
-    /** Who leads in that group; empty if that was not told. */
+    /** The leaders of that group; empty before there is news of them. */
     synchronized List<String> leaders(int cell) {
         return group(cell).leaders;
     }
 
-    /** Who leads in any of the groups, each once, in the order of the groups. */
+    /** The leaders of all groups, each once, in the order of the groups. */
     synchronized List<String> leaders() {
         Set<String> all = new LinkedHashSet<>();
         groups.forEach(group -> all.addAll(group.leaders));

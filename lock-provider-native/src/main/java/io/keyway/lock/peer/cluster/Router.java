@@ -184,8 +184,8 @@ public final class Router<C extends Router.Connection> {
     }
 
     /**
-     * @param serving by which member; if by a leader, the finder's connection goes on as the one to whoever leads the
-     *     first cells, and each of the others is to whoever leads its cells, for good
+     * @param serving by which member; if by a leader, the finder's connection goes on as the one to the leader of the
+     *     first cells, and each of the others is to the leader of its cells, for good
      */
     Router(int addresses, Function<Key, String> route, Algorithm.Serving serving, World<C> world) {
         this.addresses = addresses;
@@ -325,7 +325,7 @@ public final class Router<C extends Router.Connection> {
         learn(told);
     }
 
-    /** Where requests go, as that member has told. */
+    /** Where requests go by the welcome of that member. */
     private Routes told(WelcomeInfo welcome) {
         Routes told = Routes.of(welcome);
         return serving == Algorithm.Serving.BY_ROUTE
@@ -343,7 +343,7 @@ public final class Router<C extends Router.Connection> {
         if (former == null) {
             return answering;
         }
-        // Whoever leads, a client knows it by the member that it has found first.
+        // A client calls all leaders by the member that it has found first.
         return isLed() || members.members().contains(former) ? former : answering;
     }
 
@@ -385,8 +385,8 @@ public final class Router<C extends Router.Connection> {
             if (isLed() && known != null && number(connection) >= known.routes.shards()) {
                 connection.post(new Input.Dismissed()); // what was posted while the number became smaller
             }
-            // All members may have moved while this one was not looking. Who asks a leader looks for it everywhere,
-            // but not for another number of cells.
+            // All members may have moved while this one was not looking. A client of a leader looks for it at all
+            // members, but not for another number of cells.
             boolean looksForAll = !isLed()
                     || (number(connection) > 0 && world.now() - said(connection).troubledAt > FIND_AGAIN_NANOS);
             if (looksForAll && world.now() - foundAt > FIND_AGAIN_NANOS) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which cell of which member decides on what has a route, as a member has told. Immutable.
  *
- * @param only the member to which all goes, whatever its route; null if the list decides. Where members lead, whoever
- *     leads the cells of a number: then it stands for all that do
+ * @param only the member to which all goes, whatever its route; null if the list decides. Where members lead, it
+ *     stands for the leader of the cells of each number
  */
 public record Routes(
         MemberList members, int shards, @Nullable NodeId only) {

@@ -117,6 +117,9 @@ class Leadership implements Machine {
     /** That this member was open by the seat that it has since that view; NONE if it has lost that. */
     record Opened(ViewId since) implements DurableRecord {}
 
+    /** A question that came before its view, and the member that asks. */
+    private record Early(String member, Take question) {}
+
     private ViewId seat = ViewId.NONE;
     private ViewId opened = ViewId.NONE;
     private String leader = "";
@@ -139,10 +142,8 @@ class Leadership implements Machine {
     private ViewId leads = ViewId.NONE;
     /** This member has voted for a later view than the one that it knows. */
     private boolean voted;
-    /** A question of a leader of a view that this member does not know yet, and who asks. */
-    private @Nullable Take early;
-
-    private String earlyFrom = "";
+    /** A question of the leader of a view that this member does not know yet; null if there is none. */
+    private @Nullable Early early;
     /** When the lease of a former leader is over. */
     private long formerUntil = Turn.NEVER;
     /** How long it waits for the notes of members that do not answer. */
@@ -282,10 +283,10 @@ class Leadership implements Machine {
         leader = String.join(",", view.leaders());
         leads = view.since(leader);
         voted = false;
-        Take question = early;
+        Early asked = early;
         early = null;
-        if (question != null) {
-            noted(earlyFrom, question, turn);
+        if (asked != null) {
+            noted(asked.member(), asked.question(), turn);
         }
         if (!leader.equals(former)) {
             turn.tell(new LeadersElected(view.leaders()));
@@ -602,8 +603,7 @@ class Leadership implements Machine {
         if (said instanceof Take && byLeader) {
             notes.answer(said.seat()).forEach(page -> turn.peers().send(member, page));
         } else if (said instanceof Take take && take.seat().compareTo(leads) > 0) {
-            early = take;
-            earlyFrom = member;
+            early = new Early(member, take);
         } else if (said instanceof Write write && byLeader) {
             Written answer = notes.heard(write);
             if (answer != null) {
@@ -700,7 +700,6 @@ class Leadership implements Machine {
         copy.leads = leads;
         copy.voted = voted;
         copy.early = early;
-        copy.earlyFrom = earlyFrom;
         copy.formerUntil = formerUntil;
         copy.takesUntil = takesUntil;
         copy.awaited.putAll(awaited);
@@ -731,7 +730,6 @@ class Leadership implements Machine {
                 .value(leads)
                 .put(voted)
                 .value(early)
-                .put(early == null ? "" : earlyFrom)
                 .time(formerUntil)
                 .time(takesUntil)
                 .time(completeAt)

@@ -15,7 +15,7 @@ import java.util.TreeMap;
 
 /**
  * The lists of members by which the other cells of a member count. An administrator changes the list of the first cells
- * alone; whoever leads others makes their list the same, one member after the other.
+ * alone; the leaders of other cells make their lists the same, one member after the other.
  */
 final class ListsOfCells {
     private final TreeMap<Integer, List<String>> lists = new TreeMap<>();

@@ -161,7 +161,7 @@ public abstract class Member implements AutoCloseable {
     /** The disk says that this member has opened under its list, which is a new one. On the disk's thread. */
     protected void openedUnderNewList() {}
 
-    /** That cell tells something. On its thread. */
+    /** That cell has a notice. On its thread. */
     protected void heard(MemberCell from, Notice notice) {}
 
     /** Whether {@link #turned} is to be told; asked once for each cell. */

@@ -5,8 +5,8 @@ import io.keyway.lock.peer.kernel.Call;
 import java.util.List;
 
 /**
- * Where each cell elects: another cell of this member has heard that those are the members of its group, as it has told
- * by {@link ListChanged}.
+ * Where each cell elects: the members of the group of another cell of this member, which has heard of them and said
+ * {@link ListChanged}.
  *
  * @param shard the number of that cell
  */

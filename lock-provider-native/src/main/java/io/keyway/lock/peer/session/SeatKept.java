@@ -3,5 +3,5 @@ package io.keyway.lock.peer.session;
 
 import io.keyway.lock.peer.kernel.Notice;
 
-/** A leader that was asked to give its seat away keeps it: no other member can take it now. */
+/** A member that was to give its seat away keeps it: no other member can take it now; or it has none. */
 public record SeatKept() implements Notice {}

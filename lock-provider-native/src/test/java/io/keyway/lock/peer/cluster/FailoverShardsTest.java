@@ -79,7 +79,7 @@ class FailoverShardsTest {
         return List.copyOf(names.values());
     }
 
-    /** Who leads that group, as all members that run have heard. */
+    /** The leader of that group, as all members that run have heard. */
     private String leader(int shard) {
         return await().atMost(Patience.of(PATIENCE)).until(() -> members.leader(shard), leader -> !leader.isEmpty());
     }

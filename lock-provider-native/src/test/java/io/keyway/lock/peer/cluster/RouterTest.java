@@ -271,7 +271,7 @@ class RouterTest {
         return found;
     }
 
-    /** The line to whoever leads the cells of that number. */
+    /** The line to the leader of the cells of that number. */
     private Wire line(int shard) {
         return world.lines.entrySet().stream()
                 .filter(each -> each.getKey().shard() == shard)

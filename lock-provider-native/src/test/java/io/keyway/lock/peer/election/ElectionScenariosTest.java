@@ -298,26 +298,31 @@ class ElectionScenariosTest {
     }
 
     /** Of several shards: the first one prefers the first member. */
-    private static ElectionWorld ranked(Map<String, Integer> priorities) {
+    private static ElectionWorld ranked(Map<String, Integer> priorities, String... ids) {
         ElectionWorld world = new ElectionWorld(
                 id -> new Election(new ElectionSettings(
                         KEY, List.of(new Key(200, "user")), 1, priorities.getOrDefault(id, Identifier.USUAL))),
-                "a",
-                "b",
-                "c");
+                ids);
         world.shards = 6;
-        return world.start();
+        world.start();
+        world.pass(SECOND);
+        return world;
     }
 
-    @Test
-    void aSeatComesBackToTheMemberThatIsToLead() {
-        ElectionWorld world = ranked(Map.of());
-        world.pass(SECOND);
+    /** Member a, which is to lead, has ended, and b leads and may give its seat away. */
+    private static ElectionWorld withoutItsFirst(String... ids) {
+        ElectionWorld world = ranked(Map.of(), ids);
         assertThat(leaders(world, "c")).containsExactly("a");
         world.end("a");
         world.pass(10 * SECOND);
         assertThat(leaders(world, "c")).containsExactly("b");
         world.call("b", new ElectionCall.Settled(true));
+        return world;
+    }
+
+    @Test
+    void aSeatComesBackToTheMemberThatIsToLead() {
+        ElectionWorld world = withoutItsFirst("a", "b", "c");
         world.start("a", false);
         world.pass(9 * SECOND);
         assertThat(leaders(world, "c")).as("it may be gone again soon").containsExactly("b");
@@ -335,11 +340,7 @@ class ElectionScenariosTest {
 
     @Test
     void aSeatDoesNotMoveToAMemberThatCouldNotServe() {
-        ElectionWorld world = ranked(Map.of());
-        world.pass(SECOND);
-        world.end("a");
-        world.pass(10 * SECOND);
-        world.call("b", new ElectionCall.Settled(true));
+        ElectionWorld world = withoutItsFirst("a", "b", "c");
         world.start("a", false);
         world.node("a").quarantined = true; // by leases of its former life
         world.pass(30 * SECOND);
@@ -351,14 +352,7 @@ class ElectionScenariosTest {
 
     @Test
     void aSeatDoesNotMoveToAMemberThatHearsTooFew() {
-        ElectionWorld world = new ElectionWorld(id -> new Election(ONE_LEADER), "a", "b", "c", "d");
-        world.shards = 6;
-        world.start();
-        world.pass(SECOND);
-        world.end("a");
-        world.pass(10 * SECOND);
-        assertThat(leaders(world, "c")).containsExactly("b");
-        world.call("b", new ElectionCall.Settled(true));
+        ElectionWorld world = withoutItsFirst("a", "b", "c", "d");
         world.link(false, "ac", "ad");
         world.start("a", false);
         world.pass(30 * SECOND);
@@ -367,11 +361,7 @@ class ElectionScenariosTest {
 
     @Test
     void aSeatDoesNotMoveToAMemberThatIsSilentNowAndThen() {
-        ElectionWorld world = ranked(Map.of());
-        world.pass(SECOND);
-        world.end("a");
-        world.pass(10 * SECOND);
-        world.call("b", new ElectionCall.Settled(true));
+        ElectionWorld world = withoutItsFirst("a", "b", "c");
         world.start("a", false);
         for (int i = 0; i < 5; i++) {
             world.pass(8 * SECOND);
@@ -386,8 +376,7 @@ class ElectionScenariosTest {
 
     @Test
     void aSeatDoesNotMoveToAMemberOfALowerPriority() {
-        ElectionWorld world = ranked(Map.of("b", 1));
-        world.pass(SECOND);
+        ElectionWorld world = ranked(Map.of("b", 1), "a", "b", "c");
         assertThat(leaders(world, "a")).containsExactly("b");
         world.call("b", new ElectionCall.Settled(true));
         world.pass(15 * SECOND);

@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The leadership of one member, which is told of views by its election. */
+/** The leadership of one member, which hears of views from its election. */
 class LeadershipTest {
     private static final List<String> MEMBERS = List.of("a", "b", "c", "d", "e");
     private static final ViewId FIRST = new ViewId(1, "a", 1);
@@ -26,7 +26,7 @@ class LeadershipTest {
     private final Leadership leadership = new Leadership();
     private final Member member = new Member();
 
-    /** A member of which the silence that it is told to keep is all that is seen. */
+    /** A member that shows only for how long it is to be silent. */
     private static final class Member extends MemberTurn {
         final List<Long> silences = new ArrayList<>();
         final List<DurableRecord> forced = new ArrayList<>();

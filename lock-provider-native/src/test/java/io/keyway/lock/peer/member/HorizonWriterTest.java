@@ -64,6 +64,10 @@ class HorizonWriterTest {
     }
 
     private HorizonWriter writer(long beyond) throws IOException {
+        return writer(true, beyond);
+    }
+
+    private HorizonWriter writer(boolean listOpened, long beyond) throws IOException {
         return new HorizonWriter(
                 file,
                 RecordFiles.none(),
@@ -73,7 +77,7 @@ class HorizonWriterTest {
                 SECOND,
                 facts.nano,
                 facts.nano,
-                true,
+                listOpened,
                 beyond,
                 this::check,
                 failures::add);
@@ -175,19 +179,7 @@ class HorizonWriterTest {
 
     @Test
     void aListIsWrittenAsOpenedOnce() throws Exception {
-        HorizonWriter writer = new HorizonWriter(
-                file,
-                RecordFiles.none(),
-                facts,
-                disk,
-                5,
-                SECOND,
-                facts.nano,
-                facts.nano,
-                false,
-                0,
-                this::check,
-                failures::add);
+        HorizonWriter writer = writer(false, 0);
         assertThat(stored().record().listOpened()).isFalse();
         List<String> told = new ArrayList<>();
         writer.opened(SECOND, () -> told.add("opened"));
